@@ -1,0 +1,1 @@
+"""A Kafka cluster of the ZooKeeper era."""

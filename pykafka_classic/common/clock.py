@@ -55,3 +55,10 @@ class Background(Protocol):
     def run(self, work: Callable[[], T]) -> Promise[T]:
         """Run `work` off the deciders' thread; the promise settles on the deciders' thread."""
         ...
+
+
+def after(clock: Clock, delay_ms: float) -> Promise[None]:
+    """A promise that is kept `delay_ms` from now."""
+    promise: Promise[None] = Promise()
+    clock.call_later(delay_ms, lambda: promise.resolve(None))
+    return promise

@@ -1,0 +1,37 @@
+"""FindCoordinator (key 10): which broker coordinates a group. The internal topic is created when somebody first asks. facts/protocol.md 9."""
+
+from __future__ import annotations
+
+from pykafka_classic.common import topic_name
+from pykafka_classic.common.errors import ErrorCode
+from pykafka_classic.common.promise import Promise, spawn
+from pykafka_classic.protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
+from pykafka_classic.protocol.schema import Message
+from pykafka_classic.server.broker_services import BrokerServices
+from pykafka_classic.server.request import Request
+
+GROUP, TRANSACTION = 0, 1
+
+
+def handle(broker: BrokerServices, request: Request) -> Message | Promise[Message]:
+    """The coordinator's address, or COORDINATOR_NOT_AVAILABLE: ask again soon."""
+    body = request.expect(FindCoordinatorRequest)
+    if body.key_type != GROUP:
+        return _not_available() if body.key_type == TRANSACTION else FindCoordinatorResponse(error_code=ErrorCode.INVALID_REQUEST, node_id=-1, port=-1)
+    if not broker.metadata_cache.contains_topic(topic_name.GROUP_METADATA_TOPIC):
+        return spawn(_create(broker))
+    partition = broker.groups.store.partition_for(body.key)
+    node = broker.metadata_cache.leader_node(topic_name.GROUP_METADATA_TOPIC, partition, request.listener)
+    if node is None:
+        return _not_available()
+    return FindCoordinatorResponse(error_message=ErrorCode.NONE.message, node_id=node.id, host=node.host, port=node.port)
+
+
+async def _create(broker: BrokerServices) -> Message:
+    await broker.auto_topic_creation.create([topic_name.GROUP_METADATA_TOPIC])
+    return _not_available()
+
+
+def _not_available() -> FindCoordinatorResponse:
+    error = ErrorCode.COORDINATOR_NOT_AVAILABLE
+    return FindCoordinatorResponse(error_code=error, error_message=error.message, node_id=-1, host="", port=-1)

@@ -1,0 +1,58 @@
+"""Small ZooKeeper idioms that several parts of the broker share, over the `ZooKeeper` seam.
+
+All follow facts/coordination.md 1.3: whoever writes re-reads before it believes in a failure, and "set or create" is last-writer-wins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pykafka_classic.common.errors import ErrorCode, KafkaError
+from pykafka_classic.common.zookeeper import Code, Create, GetChildren, GetData, Request, Result, SetData, ZooKeeper
+
+
+async def submit_one(zk: ZooKeeper, request: Request) -> Result:
+    """The answer to a single request."""
+    return (await zk.submit([request]))[0]
+
+
+def raise_unless(result: Result, *accepted: Code) -> Result:
+    """`result`, if its code is OK or accepted; else UNKNOWN_SERVER_ERROR with ZooKeeper's word, as Kafka answers a client whose request failed there."""
+    if result.ok or result.code in accepted:
+        return result
+    raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, f"ZooKeeper answered {result.code.name} for {result.path}")
+
+
+async def create_persistent_paths(zk: ZooKeeper, paths: Sequence[str]) -> None:
+    """Create nodes without data, parents first, and leave existing ones alone: ZooKeeper's null data, not an empty string (facts 1.1)."""
+    wanted: dict[str, None] = {}
+    for path in paths:
+        parts = path.strip("/").split("/")
+        for depth in range(1, len(parts) + 1):
+            wanted["/" + "/".join(parts[:depth])] = None
+    for result in await zk.submit([Create(path) for path in wanted]):
+        raise_unless(result, Code.NODE_EXISTS)
+
+
+async def set_or_create(zk: ZooKeeper, path: str, data: bytes) -> None:
+    """Write `data` whatever the node holds; create it, with its parents, where it is missing."""
+    result = await submit_one(zk, SetData(path, data))
+    if result.code is Code.NO_NODE:
+        parent = path.rpartition("/")[0]
+        if parent:
+            await create_persistent_paths(zk, [parent])
+        result = await submit_one(zk, Create(path, data))
+        if result.code is Code.NODE_EXISTS:  # somebody was faster; the last writer wins
+            result = await submit_one(zk, SetData(path, data))
+    raise_unless(result)
+
+
+async def children_or_none(zk: ZooKeeper, path: str) -> tuple[str, ...]:
+    """The children's names; none where the node is missing."""
+    return raise_unless(await submit_one(zk, GetChildren(path)), Code.NO_NODE).children
+
+
+async def data_or_none(zk: ZooKeeper, path: str) -> Result | None:
+    """The node's data and stat, or None where it is missing."""
+    result = raise_unless(await submit_one(zk, GetData(path)), Code.NO_NODE)
+    return result if result.ok else None

@@ -40,11 +40,11 @@ class Clock(Protocol):
 class Random(Protocol):
     """The seam to chance; `random.Random` satisfies it."""
 
-    def randrange(self, stop: int) -> int:
+    def randrange(self, stop: int, /) -> int:
         """An integer in [0, stop)."""
         ...
 
-    def getrandbits(self, k: int) -> int:
+    def getrandbits(self, k: int, /) -> int:
         """k random bits."""
         ...
 

@@ -1,6 +1,7 @@
 """Kafka's ids for topics (KIP-516): 16 bytes, in text 22 characters of URL-safe base64 without padding.
 
-They are plain `bytes` of length 16 everywhere in this project. All zero means "no id"; all zero but the last bit is the metadata topic of clusters without ZooKeeper.
+They are plain `bytes` of length 16 everywhere in this project. All zero means "no id"; all zero but the last bit is the metadata topic of clusters
+without ZooKeeper.
 Source: facts/protocol.md 3, 2.8:clients/src/main/java/org/apache/kafka/common/Uuid.java.
 """
 

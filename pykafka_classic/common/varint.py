@@ -1,7 +1,7 @@
 """Variable-length integers: seven bits to a byte, the least significant group first, the high bit says "more follows".
 
-`uvarint` holds an unsigned 32-bit number in at most 5 bytes (lengths and tags of flexible messages). `varint` and `varlong` hold signed 32 and 64-bit numbers in at most
-5 and 10 bytes, zig-zag coded so that small negative numbers stay short: 0, -1, 1, -2 become 0, 1, 2, 3 (fields of magic 2 records).
+`uvarint` holds an unsigned 32-bit number in at most 5 bytes (lengths and tags of flexible messages). `varint` and `varlong` hold signed 32 and 64-bit
+numbers in at most 5 and 10 bytes, zig-zag coded so that small negative numbers stay short: 0, -1, 1, -2 become 0, 1, 2, 3 (fields of magic 2 records).
 
 Surplus bits in the last byte are ignored, as Kafka ignores them. Source: facts/protocol.md 3, facts/observed.md "Primitives".
 """

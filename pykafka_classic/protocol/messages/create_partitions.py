@@ -1,0 +1,58 @@
+"""CreatePartitions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pykafka_classic.protocol import schema as wire
+from pykafka_classic.protocol.schema import LATEST, Message, Struct, Versions
+
+
+@dataclass(slots=True)
+class CreatePartitionsAssignment(Struct):
+    """CreatePartitionsAssignment."""
+
+    broker_ids: list[int] = wire.array(wire.INT32)
+
+
+@dataclass(slots=True)
+class CreatePartitionsTopic(Struct):
+    """CreatePartitionsTopic."""
+
+    name: str = wire.string()
+    count: int = wire.int32()
+    assignments: list[CreatePartitionsAssignment] | None = wire.array(CreatePartitionsAssignment, nullable="0+")
+
+
+@dataclass(slots=True)
+class CreatePartitionsRequest(Message):
+    """CreatePartitionsRequest."""
+
+    API_KEY = 37
+    VALID_VERSIONS = Versions(0, 3)
+    FLEXIBLE_VERSIONS = Versions(2, LATEST)
+
+    topics: list[CreatePartitionsTopic] = wire.array(CreatePartitionsTopic)
+    timeout_ms: int = wire.int32()
+    validate_only: bool = wire.boolean()
+
+
+@dataclass(slots=True)
+class CreatePartitionsTopicResult(Struct):
+    """CreatePartitionsTopicResult."""
+
+    name: str = wire.string()
+    error_code: int = wire.int16()
+    error_message: str | None = wire.string(nullable="0+", default=None)
+
+
+@dataclass(slots=True)
+class CreatePartitionsResponse(Message):
+    """CreatePartitionsResponse."""
+
+    API_KEY = 37
+    VALID_VERSIONS = Versions(0, 3)
+    FLEXIBLE_VERSIONS = Versions(2, LATEST)
+
+    throttle_time_ms: int = wire.int32()
+    results: list[CreatePartitionsTopicResult] = wire.array(CreatePartitionsTopicResult)

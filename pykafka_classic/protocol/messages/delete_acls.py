@@ -1,0 +1,68 @@
+"""DeleteAcls."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pykafka_classic.protocol import schema as wire
+from pykafka_classic.protocol.schema import LATEST, Message, Struct, Versions
+
+
+@dataclass(slots=True)
+class DeleteAclsFilter(Struct):
+    """DeleteAclsFilter."""
+
+    resource_type_filter: int = wire.int8()
+    resource_name_filter: str | None = wire.string(nullable="0+")
+    pattern_type_filter: int = wire.int8("1+", default=3)
+    principal_filter: str | None = wire.string(nullable="0+")
+    host_filter: str | None = wire.string(nullable="0+")
+    operation: int = wire.int8()
+    permission_type: int = wire.int8()
+
+
+@dataclass(slots=True)
+class DeleteAclsRequest(Message):
+    """DeleteAclsRequest."""
+
+    API_KEY = 31
+    VALID_VERSIONS = Versions(0, 2)
+    FLEXIBLE_VERSIONS = Versions(2, LATEST)
+
+    filters: list[DeleteAclsFilter] = wire.array(DeleteAclsFilter)
+
+
+@dataclass(slots=True)
+class DeleteAclsMatchingAcl(Struct):
+    """DeleteAclsMatchingAcl."""
+
+    error_code: int = wire.int16()
+    error_message: str | None = wire.string(nullable="0+")
+    resource_type: int = wire.int8()
+    resource_name: str = wire.string()
+    pattern_type: int = wire.int8("1+", default=3)
+    principal: str = wire.string()
+    host: str = wire.string()
+    operation: int = wire.int8()
+    permission_type: int = wire.int8()
+
+
+@dataclass(slots=True)
+class DeleteAclsFilterResult(Struct):
+    """DeleteAclsFilterResult."""
+
+    error_code: int = wire.int16()
+    error_message: str | None = wire.string(nullable="0+")
+    matching_acls: list[DeleteAclsMatchingAcl] = wire.array(DeleteAclsMatchingAcl)
+
+
+@dataclass(slots=True)
+class DeleteAclsResponse(Message):
+    """DeleteAclsResponse."""
+
+    API_KEY = 31
+    VALID_VERSIONS = Versions(0, 2)
+    FLEXIBLE_VERSIONS = Versions(2, LATEST)
+
+    throttle_time_ms: int = wire.int32()
+    filter_results: list[DeleteAclsFilterResult] = wire.array(DeleteAclsFilterResult)

@@ -1,0 +1,66 @@
+"""EndQuorumEpoch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pykafka_classic.protocol import schema as wire
+from pykafka_classic.protocol.schema import Message, Struct, Versions
+
+
+@dataclass(slots=True)
+class EndQuorumEpochRequestPartitionData(Struct):
+    """EndQuorumEpochRequestPartitionData."""
+
+    partition_index: int = wire.int32()
+    leader_id: int = wire.int32()
+    leader_epoch: int = wire.int32()
+    preferred_successors: list[int] = wire.array(wire.INT32)
+
+
+@dataclass(slots=True)
+class EndQuorumEpochRequestTopicData(Struct):
+    """EndQuorumEpochRequestTopicData."""
+
+    topic_name: str = wire.string()
+    partitions: list[EndQuorumEpochRequestPartitionData] = wire.array(EndQuorumEpochRequestPartitionData)
+
+
+@dataclass(slots=True)
+class EndQuorumEpochRequest(Message):
+    """EndQuorumEpochRequest."""
+
+    API_KEY = 54
+    VALID_VERSIONS = Versions(0, 0)
+
+    cluster_id: str | None = wire.string(nullable="0+", default=None)
+    topics: list[EndQuorumEpochRequestTopicData] = wire.array(EndQuorumEpochRequestTopicData)
+
+
+@dataclass(slots=True)
+class EndQuorumEpochResponsePartitionData(Struct):
+    """EndQuorumEpochResponsePartitionData."""
+
+    partition_index: int = wire.int32()
+    error_code: int = wire.int16()
+    leader_id: int = wire.int32()
+    leader_epoch: int = wire.int32()
+
+
+@dataclass(slots=True)
+class EndQuorumEpochResponseTopicData(Struct):
+    """EndQuorumEpochResponseTopicData."""
+
+    topic_name: str = wire.string()
+    partitions: list[EndQuorumEpochResponsePartitionData] = wire.array(EndQuorumEpochResponsePartitionData)
+
+
+@dataclass(slots=True)
+class EndQuorumEpochResponse(Message):
+    """EndQuorumEpochResponse."""
+
+    API_KEY = 54
+    VALID_VERSIONS = Versions(0, 0)
+
+    error_code: int = wire.int16()
+    topics: list[EndQuorumEpochResponseTopicData] = wire.array(EndQuorumEpochResponseTopicData)

@@ -1,0 +1,60 @@
+"""IncrementalAlterConfigs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pykafka_classic.protocol import schema as wire
+from pykafka_classic.protocol.schema import LATEST, Message, Struct, Versions
+
+
+@dataclass(slots=True)
+class AlterableConfig(Struct):
+    """AlterableConfig."""
+
+    name: str = wire.string()
+    config_operation: int = wire.int8()
+    value: str | None = wire.string(nullable="0+")
+
+
+@dataclass(slots=True)
+class AlterConfigsResource(Struct):
+    """AlterConfigsResource."""
+
+    resource_type: int = wire.int8()
+    resource_name: str = wire.string()
+    configs: list[AlterableConfig] = wire.array(AlterableConfig)
+
+
+@dataclass(slots=True)
+class IncrementalAlterConfigsRequest(Message):
+    """IncrementalAlterConfigsRequest."""
+
+    API_KEY = 44
+    VALID_VERSIONS = Versions(0, 1)
+    FLEXIBLE_VERSIONS = Versions(1, LATEST)
+
+    resources: list[AlterConfigsResource] = wire.array(AlterConfigsResource)
+    validate_only: bool = wire.boolean()
+
+
+@dataclass(slots=True)
+class AlterConfigsResourceResponse(Struct):
+    """AlterConfigsResourceResponse."""
+
+    error_code: int = wire.int16()
+    error_message: str | None = wire.string(nullable="0+")
+    resource_type: int = wire.int8()
+    resource_name: str = wire.string()
+
+
+@dataclass(slots=True)
+class IncrementalAlterConfigsResponse(Message):
+    """IncrementalAlterConfigsResponse."""
+
+    API_KEY = 44
+    VALID_VERSIONS = Versions(0, 1)
+    FLEXIBLE_VERSIONS = Versions(1, LATEST)
+
+    throttle_time_ms: int = wire.int32()
+    responses: list[AlterConfigsResourceResponse] = wire.array(AlterConfigsResourceResponse)

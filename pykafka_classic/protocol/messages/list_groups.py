@@ -1,0 +1,41 @@
+"""ListGroups."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pykafka_classic.protocol import schema as wire
+from pykafka_classic.protocol.schema import LATEST, Message, Struct, Versions
+
+
+@dataclass(slots=True)
+class ListGroupsRequest(Message):
+    """ListGroupsRequest."""
+
+    API_KEY = 16
+    VALID_VERSIONS = Versions(0, 4)
+    FLEXIBLE_VERSIONS = Versions(3, LATEST)
+
+    states_filter: list[str] = wire.array(wire.STRING, "4+")
+
+
+@dataclass(slots=True)
+class ListedGroup(Struct):
+    """ListedGroup."""
+
+    group_id: str = wire.string()
+    protocol_type: str = wire.string()
+    group_state: str = wire.string("4+", ignorable=True)
+
+
+@dataclass(slots=True)
+class ListGroupsResponse(Message):
+    """ListGroupsResponse."""
+
+    API_KEY = 16
+    VALID_VERSIONS = Versions(0, 4)
+    FLEXIBLE_VERSIONS = Versions(3, LATEST)
+
+    throttle_time_ms: int = wire.int32("1+", ignorable=True)
+    error_code: int = wire.int16()
+    groups: list[ListedGroup] = wire.array(ListedGroup)

@@ -1,0 +1,102 @@
+"""Finding things in a log: byte ranges for fetches, offsets by time.
+
+Source: facts/storage.md 14; Log.scala (read, fetchOffsetByTimestamp, legacyFetchOffsetsBefore), LogSegment.scala (read).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from pykafka_classic.common.errors import ErrorCode, KafkaError
+from pykafka_classic.common.file_records import FileRecords
+from pykafka_classic.log.log_values import FetchDataInfo, LogOffsetMetadata, TimestampedOffset
+from pykafka_classic.log.transaction_index import AbortedTransaction
+from pykafka_classic.records.record_batch import iterate_batches
+
+
+if TYPE_CHECKING:
+    from pykafka_classic.log.log import Log
+    from pykafka_classic.log.log_segment import LogSegment, OffsetPosition
+
+EARLIEST: Final = -2
+LATEST: Final = -1
+
+
+def read_segment(segment: LogSegment, start_offset: int, max_length: int, end: int, *, min_one_message: bool) -> FetchDataInfo | None:
+    """The batches of one segment from `start_offset` on, up to position `end`; None where all of them end before."""
+    found = segment.translate_offset(start_offset)
+    if found is None:
+        return None
+    metadata = LogOffsetMetadata(start_offset, segment.base_offset, found.position)
+    length = min(end - found.position, max(max_length, found.size) if min_one_message else max_length)
+    if length <= 0:
+        return FetchDataInfo(metadata)
+    return FetchDataInfo(metadata, FileRecords(segment.file(), found.position, length), first_entry_incomplete=length < found.size)
+
+
+def position_of(segment: LogSegment, offset: int) -> int:
+    """Where `offset` begins in this segment, or would."""
+    found: OffsetPosition | None = segment.translate_offset(offset)
+    return segment.size if found is None else found.position
+
+
+def aborted_transactions(log: Log, segment: LogSegment, info: FetchDataInfo, max_offset: int) -> tuple[AbortedTransaction, ...]:
+    """Those that overlap what was read; a few behind it may be among them, never one below missing."""
+    if info.records is None:
+        return ()
+    upper_bound = segment.offset_index.offset_at_or_after(info.records.position + info.records.length)
+    if upper_bound is None:
+        following = log.segments.higher(segment.base_offset)
+        upper_bound = following.base_offset if following is not None else log.log_end_offset
+    upper_bound = min(upper_bound, max_offset)
+    collected: list[AbortedTransaction] = []
+    for later in log.segments.from_offset(segment.base_offset):
+        found, complete = later.transaction_index.collect(info.fetch_offset_metadata.offset, upper_bound)
+        collected += found
+        if complete:
+            break
+    return tuple(collected)
+
+
+def offset_for_timestamp(log: Log, timestamp: int) -> TimestampedOffset | None:
+    """The first record at or after the log start with a timestamp not below `timestamp`; EARLIEST and LATEST name the log's ends."""
+    if timestamp == EARLIEST:
+        first = log.leader_epoch_cache.entries[:1]
+        return TimestampedOffset(-1, log.log_start_offset, first[0][0] if first and first[0][1] <= log.log_start_offset else None)
+    if timestamp == LATEST:
+        return TimestampedOffset(-1, log.log_end_offset, log.leader_epoch_cache.latest_epoch())
+    if log.record_version == 0:
+        raise KafkaError(
+            ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT,
+            f"Cannot search offsets based on timestamp because message format version for partition {log.topic_partition} is "
+            f"{log.config.message_format_version} which is earlier than the minimum required version 0.10.0-IV0",
+        )
+    for segment in log.segments:
+        if segment.retention_timestamp() >= timestamp:
+            return _record_at_or_after(log, segment, timestamp)
+    return None
+
+
+def _record_at_or_after(log: Log, segment: LogSegment, timestamp: int) -> TimestampedOffset | None:
+    header = segment.find_offset_by_timestamp(timestamp, log.log_start_offset)
+    while header is not None:
+        (batch,) = iterate_batches(segment.file().read_at(header.position, header.size))
+        for record in batch.records():
+            if record.timestamp >= timestamp and record.offset >= log.log_start_offset:
+                return TimestampedOffset(record.timestamp, record.offset, header.leader_epoch if header.leader_epoch >= 0 else None)
+        header = segment.find_offset_by_timestamp(timestamp, header.last_offset + 1)
+    return None
+
+
+def legacy_offsets_before(log: Log, timestamp: int, max_num: int) -> list[int]:
+    """ListOffsets v0: segment starts with their file's times, and the log's end with now; newest first, from the last not younger than `timestamp`."""
+    segments = list(log.segments)
+    candidates = [(max(segment.base_offset, log.log_start_offset), segment.modified_ms()) for segment in segments]
+    if segments[-1].size:
+        candidates.append((log.log_end_offset, log.now_ms()))
+    if timestamp == EARLIEST:
+        candidates = candidates[:1]
+    elif timestamp != LATEST:
+        while candidates and candidates[-1][1] > timestamp:
+            candidates.pop()
+    return sorted((offset for offset, _ in candidates[::-1][:max_num]), reverse=True)

@@ -1,0 +1,103 @@
+"""What a crash left of a segment: walk its batches, rebuild its indexes, cut off what is not whole.
+
+A batch is believed when its size, magic and checksum are right and its offsets follow those before it. At the first that is not, the segment ends.
+
+Differs from Kafka where offsets are damaged, which no checksum covers: Kafka empties the whole segment when offsets go backwards, and does not start when one is absurdly large.
+Here the segment is cut before the damaged batch: where an offset goes backwards, that is the batch before it if a gap gives that one away, else this one.
+
+Source: facts/storage.md 7, facts/observed.md "Recovery"; LogSegment.scala (recover).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from pykafka_classic.log import names
+from pykafka_classic.log.batch_header import BatchHeader, CorruptBatch, has_valid_crc, scan_batches
+from pykafka_classic.log.leader_epoch_cache import LeaderEpochFileCache
+from pykafka_classic.log.log_segment import RELATIVE_OFFSET_MAX, LogSegment
+from pykafka_classic.log.producer_entry import CompletedTransaction
+from pykafka_classic.log.producer_state import ProducerStateManager
+from pykafka_classic.log.transaction_index import AbortedTransaction
+
+log = logging.getLogger("kafka.log.LogSegment")
+
+
+class ValidPart(NamedTuple):
+    """The whole batches at the start of a segment: their bytes, the offset after them, and why no more, if there is more."""
+
+    size: int
+    end_offset: int
+    reason: str
+
+
+def recover_segment(segment: LogSegment, producers: ProducerStateManager, epochs: LeaderEpochFileCache | None = None) -> int:
+    """Rebuild the indexes, bring producers and epochs up to the segment's end, cut off what is damaged; the number of bytes cut. May run on a background thread."""
+    valid = find_valid_part(segment)
+    segment.start_recovery()
+    file_size = segment.size
+    segment.size = valid.size
+    for header, batch in scan_batches(segment.file(), 0, valid.size):
+        segment.note_batch(header)
+        if header.magic < 2:
+            continue
+        latest_epoch = epochs.latest_epoch() if epochs is not None else None
+        if epochs is not None and header.leader_epoch >= 0 and (latest_epoch is None or header.leader_epoch > latest_epoch):
+            epochs.assign(header.leader_epoch, header.base_offset)
+        completed = producers.replay(header, batch)
+        if completed is not None:
+            complete_transaction(segment, producers, completed)
+    if file_size > valid.size:
+        log.warning("%s: cutting %d bytes at position %d: %s", segment.path(names.LOG), file_size - valid.size, valid.size, valid.reason)
+        segment.file().truncate(valid.size)
+    segment.on_become_inactive()
+    return file_size - valid.size
+
+
+def complete_transaction(segment: LogSegment, producers: ProducerStateManager, completed: CompletedTransaction) -> None:
+    """A marker in this segment ended a transaction: index it where it was aborted, and let go of it."""
+    last_stable_offset = producers.last_stable_offset_after(completed)
+    if completed.aborted:
+        segment.transaction_index.append(AbortedTransaction(completed.producer_id, completed.first_offset, completed.last_offset, last_stable_offset))
+    producers.complete(completed)
+
+
+def find_valid_part(segment: LogSegment) -> ValidPart:
+    """How much of a segment can be believed."""
+    part = ValidPart(0, segment.base_offset, "no whole batch")
+    before = part  # the part without its last batch
+    gap = False  # whether offsets are missing just before that last batch
+    try:
+        for header, batch in scan_batches(segment.file(), 0, segment.size):
+            _check(segment, header, batch)
+            if header.base_offset < part.end_offset:
+                return (before if gap else part)._replace(reason=f"offset {header.base_offset} comes after {part.end_offset - 1}")
+            before, gap = part, header.base_offset > part.end_offset
+            part = ValidPart(header.position + header.size, header.last_offset + 1, "the last batch is not complete")
+    except CorruptBatch as error:
+        return part._replace(reason=str(error))
+    return part
+
+
+def _check(segment: LogSegment, header: BatchHeader, batch: memoryview) -> None:
+    if not has_valid_crc(batch, header):
+        raise CorruptBatch(f"the batch with offsets {header.base_offset} to {header.last_offset} has a wrong checksum")
+    if not 0 <= header.last_offset - segment.base_offset <= RELATIVE_OFFSET_MAX:
+        raise CorruptBatch(f"offset {header.last_offset} cannot be in a segment that starts at {segment.base_offset}")
+
+
+def replay_producers(segment: LogSegment, producers: ProducerStateManager, position: int, end: int) -> None:
+    """Bring producer state up to `end` (a position) without changing the segment: its transaction index is right already."""
+    for header, batch in _believed(segment, position, end):
+        completed = producers.replay(header, batch)
+        if completed is not None:
+            producers.complete(completed)
+
+
+def _believed(segment: LogSegment, position: int, end: int) -> Iterator[tuple[BatchHeader, memoryview]]:
+    try:
+        yield from scan_batches(segment.file(), position, end)
+    except CorruptBatch as error:
+        log.warning("%s: %s", segment.path(names.LOG), error)

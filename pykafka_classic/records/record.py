@@ -1,0 +1,187 @@
+"""A record as a value, and its bytes inside a magic 2 batch.
+
+```
+length varint (of what follows) | attributes i8, 0 | timestamp_delta varlong | offset_delta varint | key_length varint (-1 null), key |
+value_length varint (-1 null), value | header_count varint | per header: key_length varint, key (UTF-8), value_length varint (-1 null), value
+```
+
+Varints are zig-zag, seven bits a byte, the lowest first. Reading accepts what Kafka accepts: any negative length is null, surplus bits of the last byte are dropped.
+
+This is the one place that walks records byte by byte in Python. Consumers, coordinators, format conversion and the cleaner need it; the path from a producer to the disk does
+not (see `log/log_validator.py`).
+
+Source: facts/storage.md 1.2; 2.8 DefaultRecord.java, ByteUtils.java.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from pykafka_classic.records.layout import RECORD_SIZE_MIN, InvalidRecord
+
+_INT32_BITS: Final = 0xFFFFFFFF
+_INT64_BITS: Final = 0xFFFFFFFFFFFFFFFF
+_ONE_BYTE: Final = tuple(bytes((value,)) for value in range(128))
+
+
+class Header(NamedTuple):
+    """A header of a record: key and value; keys may repeat."""
+
+    key: str
+    value: bytes | None
+
+
+class Record(NamedTuple):
+    """One record. `offset` is absolute; `timestamp` in ms, -1 for none."""
+
+    offset: int
+    timestamp: int
+    key: bytes | None
+    value: bytes | None
+    headers: tuple[Header, ...] = ()
+
+
+def varint(value: int) -> bytes:
+    """A signed number as zig-zag varint; 32 and 64 bit numbers look the same."""
+    bits = (value << 1) ^ (value >> 63)
+    if bits < 0x80:
+        return _ONE_BYTE[bits]
+    parts = bytearray()
+    while bits >= 0x80:
+        parts.append(bits & 0x7F | 0x80)
+        bits >>= 7
+    parts.append(bits)
+    return bytes(parts)
+
+
+def varint_size(value: int) -> int:
+    """Bytes of `varint(value)`."""
+    bits = (value << 1) ^ (value >> 63)
+    return 1 if bits < 0x80 else (bits.bit_length() + 6) // 7
+
+
+def read_varint(data: bytes, position: int) -> tuple[int, int]:
+    """A 32 bit varint and the position behind it. Raises InvalidRecord when it is longer than five bytes, IndexError at the end of the data."""
+    bits = shift = 0
+    while True:
+        byte = data[position]
+        position += 1
+        bits |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            bits &= _INT32_BITS
+            return (bits >> 1) ^ -(bits & 1), position
+        shift += 7
+        if shift > 28:
+            raise InvalidRecord(f"a varint longer than 5 bytes at position {position - 5} of the records")
+
+
+def read_varlong(data: bytes, position: int) -> tuple[int, int]:
+    """A 64 bit varint and the position behind it. Raises InvalidRecord when it is longer than ten bytes, IndexError at the end of the data."""
+    bits = shift = 0
+    while True:
+        byte = data[position]
+        position += 1
+        bits |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            bits &= _INT64_BITS
+            return (bits >> 1) ^ -(bits & 1), position
+        shift += 7
+        if shift > 63:
+            raise InvalidRecord(f"a varlong longer than 10 bytes at position {position - 10} of the records")
+
+
+def encode_record(offset_delta: int, timestamp_delta: int, record: Record) -> bytes:
+    """The record's bytes, its length in front; offset and timestamp come from the deltas."""
+    key, value, headers = record.key, record.value, record.headers
+    parts = [b"\0", varint(timestamp_delta), varint(offset_delta)]
+    parts += (b"\x01",) if key is None else (varint(len(key)), key)
+    parts += (b"\x01",) if value is None else (varint(len(value)), value)
+    parts.append(varint(len(headers)))
+    for name, content in headers:
+        encoded = name.encode()
+        parts += (varint(len(encoded)), encoded)
+        parts += (b"\x01",) if content is None else (varint(len(content)), content)
+    body = b"".join(parts)
+    return varint(len(body)) + body
+
+
+def record_size(offset_delta: int, timestamp_delta: int, record: Record) -> int:
+    """Bytes of `encode_record(...)`, without making them."""
+    size = 1 + varint_size(timestamp_delta) + varint_size(offset_delta) + _field_size(record.key) + _field_size(record.value) + varint_size(len(record.headers))
+    for name, content in record.headers:
+        size += _field_size(name.encode()) + _field_size(content)
+    return size + varint_size(size)
+
+
+def _field_size(data: bytes | None) -> int:
+    return 1 if data is None else varint_size(len(data)) + len(data)
+
+
+def read_records(data: bytes, count: int, base_offset: int, base_timestamp: int, append_time: int | None = None) -> list[Record]:
+    """The `count` records that fill `data`; `append_time` (ms), when given, is every record's timestamp. Raises InvalidRecord."""
+    if not 0 <= count * RECORD_SIZE_MIN <= len(data):
+        raise InvalidRecord(f"{count} records in {len(data)} bytes")
+    records, position = [], 0
+    for index in range(count):
+        try:
+            record, position = _read_record(data, position)
+        except IndexError:
+            raise InvalidRecord(f"record {index} of {count} goes beyond the end of the batch") from None
+        offset_delta, timestamp_delta, key, value, headers = record
+        records.append(Record(base_offset + offset_delta, base_timestamp + timestamp_delta if append_time is None else append_time, key, value, headers))
+    if position != len(data):
+        raise InvalidRecord(f"{len(data) - position} bytes behind the last of {count} records")
+    return records
+
+
+_Fields = tuple[int, int, bytes | None, bytes | None, tuple[Header, ...]]
+
+
+def _read_record(data: bytes, position: int) -> tuple[_Fields, int]:
+    """(offset delta, timestamp delta, key, value, headers) and the position behind. The one-byte form of each number is read in place, for speed."""
+    start = position
+    length, position = read_varint(data, position)
+    end = position + length
+    if length < 0 or end > len(data):
+        raise InvalidRecord(f"a record of {length} bytes at position {start}, where {len(data) - position} are left")
+    timestamp_delta, position = read_varlong(data, position + 1)
+    byte = data[position]
+    offset_delta, position = ((byte >> 1) ^ -(byte & 1), position + 1) if byte < 0x80 else read_varint(data, position)
+    byte = data[position]
+    size, position = ((byte >> 1) ^ -(byte & 1), position + 1) if byte < 0x80 else read_varint(data, position)
+    key = None
+    if size >= 0:
+        key = data[position : position + size]
+        position += size
+    byte = data[position]
+    size, position = ((byte >> 1) ^ -(byte & 1), position + 1) if byte < 0x80 else read_varint(data, position)
+    value = None
+    if size >= 0:
+        value = data[position : position + size]
+        position += size
+    if data[position]:
+        headers, position = _read_headers(data, position, end)
+    else:
+        headers, position = (), position + 1
+    if position != end:
+        raise InvalidRecord(f"the record at position {start} says {length} bytes, its fields take {position - end + length}")
+    return (offset_delta, timestamp_delta, key, value, headers), position
+
+
+def _read_headers(data: bytes, position: int, end: int) -> tuple[tuple[Header, ...], int]:
+    count, position = read_varint(data, position)
+    if not 0 <= count <= end - position:
+        raise InvalidRecord(f"{count} headers in {end - position} bytes")
+    headers = []
+    for _ in range(count):
+        size, position = read_varint(data, position)
+        if size < 0 or position + size > end:
+            raise InvalidRecord(f"a header key of {size} bytes")
+        key = data[position : position + size].decode("utf-8", "replace")
+        size, position = read_varint(data, position + size)
+        value = None
+        if size >= 0:
+            value = data[position : position + size]
+            position += size
+        headers.append(Header(key, value))
+    return tuple(headers), position

@@ -1,0 +1,85 @@
+"""The reactor's clock and thread pool, behind the seams of `common/clock.py`.
+
+Wall-clock time is read from the system at each call; durations come from the monotonic clock. Timers are the reactor's, which counts in wall-clock time: a jump of the system clock
+moves pending timers by as much (Twisted knows no other), so what must not depend on it compares `monotonic_ms` when its timer fires.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+from twisted.internet.error import AlreadyCalled, AlreadyCancelled
+
+from pykafka_classic.common.promise import Promise
+from pykafka_classic.edges.reactor import DelayedCall, Reactor, ReactorLoop
+
+T = TypeVar("T")
+
+log = logging.getLogger("kafka.utils.KafkaScheduler")
+
+
+class ReactorTimer:
+    """One pending call of the reactor."""
+
+    __slots__ = ("_call",)
+
+    def __init__(self, call: DelayedCall) -> None:
+        self._call = call
+
+    def cancel(self) -> None:
+        """Forget the call; does nothing where it has run or was cancelled before."""
+        try:
+            self._call.cancel()
+        except (AlreadyCalled, AlreadyCancelled):
+            return
+
+
+class ReactorClock:
+    """Implements `common.clock.Clock` over a Twisted reactor."""
+
+    def __init__(self, reactor: ReactorLoop) -> None:
+        self._reactor = reactor
+
+    def now_ms(self) -> int:
+        """Wall-clock milliseconds since the epoch."""
+        return time.time_ns() // 1_000_000
+
+    def monotonic_ms(self) -> float:
+        """Milliseconds that never go back."""
+        return time.monotonic() * 1000
+
+    def call_later(self, delay_ms: float, call: Callable[[], None]) -> ReactorTimer:
+        """Call once on the reactor thread; an exception in `call` is logged, not lost."""
+        return ReactorTimer(self._reactor.callLater(max(0.0, delay_ms) / 1000, _logging_errors, call))
+
+
+class ThreadPoolBackground:
+    """Implements `common.clock.Background` with the reactor's thread pool (Kafka: `background.threads`)."""
+
+    def __init__(self, reactor: Reactor, *, threads: int = 10) -> None:
+        self._reactor = reactor
+        reactor.suggestThreadPoolSize(threads)
+
+    def run(self, work: Callable[[], T]) -> Promise[T]:
+        """Run `work` in a thread of the pool; the promise settles on the reactor thread."""
+        promise: Promise[T] = Promise()
+        self._reactor.callInThread(self._work, work, promise)
+        return promise
+
+    def _work(self, work: Callable[[], T], promise: Promise[T]) -> None:
+        try:
+            value = work()
+        except BaseException as error:  # noqa: BLE001  # whatever it is belongs to who awaits the promise
+            self._reactor.callFromThread(promise.fail, error)
+        else:
+            self._reactor.callFromThread(promise.resolve, value)
+
+
+def _logging_errors(call: Callable[[], None]) -> None:
+    try:
+        call()
+    except Exception:
+        log.exception("Uncaught exception in scheduled task %r", call)

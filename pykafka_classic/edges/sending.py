@@ -1,0 +1,170 @@
+"""How responses leave: a queue of parts per connection, and a Twisted transport that writes from it.
+
+A response is a list of parts: bytes, and `FileRecords` that stand for stretches of log files. Twisted's own transport would want all of it as bytes, copy them together and hold them until
+the peer has read them; here parts stay what they are. Neighbouring bytes leave in one `sendmsg`, stretches of files by `sendfile` without passing through this process, so that a slow
+consumer costs no memory but a queue entry (and keeps the file open: see `disk.py`).
+
+A response is tried at once and only then, if the socket is full, left to the reactor: most leave with one system call and never touch epoll.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections import deque
+from collections.abc import Iterable
+from typing import Any, Final, TypeAlias
+
+from twisted.internet import main, tcp
+from twisted.internet.error import ConnectionDone, ConnectionLost
+
+from pykafka_classic.common.file_records import FileRecords
+
+Part: TypeAlias = bytes | bytearray | memoryview | FileRecords
+
+# Buffers in one sendmsg, and bytes for one connection before the reactor looks at the others.
+BUFFERS_PER_SEND: Final = 64
+BYTES_PER_TURN: Final = 4 * 1024 * 1024
+
+# Read at once from a file that has no descriptor (a file in memory).
+READ_CHUNK: Final = 64 * 1024
+
+# Linux: hold back a packet that is not full, for a file follows at once.
+_MORE: Final = getattr(socket, "MSG_MORE", 0)
+
+
+class FileCutShort(OSError):
+    """A file got shorter (log truncation) while a stretch of it was being sent; the peer has been promised bytes that are no more."""
+
+
+class Outgoing:
+    """What one connection still has to send, in order.
+
+    Invariant: `unsent` is the number of bytes behind `_parts`, those of files included.
+    """
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._socket = connection
+        self._parts: deque[Part] = deque()
+        self._file_sent = 0  # of the FileRecords at the head
+        self.unsent = 0
+
+    def extend(self, parts: Iterable[Part]) -> None:
+        """Queue parts; empty ones are dropped."""
+        for part in parts:
+            if size := len(part):
+                self._parts.append(part)
+                self.unsent += size
+
+    def send(self) -> None:
+        """Send until the socket is full, all is sent, or others should have their turn. Raises OSError where the connection is of no use any more."""
+        budget = BYTES_PER_TURN
+        while self._parts and budget > 0:
+            head = self._parts[0]
+            try:
+                sent = self._send_file(head, budget) if isinstance(head, FileRecords) else self._send_buffers(head)
+            except BlockingIOError:
+                return
+            self.unsent -= sent
+            budget -= sent
+
+    def _send_buffers(self, head: bytes | bytearray | memoryview) -> int:
+        buffers: list[bytes | bytearray | memoryview] = [head]
+        flags = 0
+        for part in self._parts if len(self._parts) > 1 else ():
+            if part is head:
+                continue
+            if isinstance(part, FileRecords):
+                flags = _MORE
+                break
+            buffers.append(part)
+            if len(buffers) == BUFFERS_PER_SEND:
+                break
+        sent = self._socket.sendmsg(buffers, (), flags)
+        self._drop(buffers, sent)
+        return sent
+
+    def _drop(self, buffers: list[bytes | bytearray | memoryview], sent: int) -> None:
+        for buffer in buffers:
+            if sent < len(buffer):
+                self._parts[0] = memoryview(buffer)[sent:]
+                return
+            sent -= len(buffer)
+            self._parts.popleft()
+
+    def _send_file(self, records: FileRecords, budget: int) -> int:
+        position, left = records.position + self._file_sent, records.length - self._file_sent
+        descriptor = records.file.fileno()
+        if descriptor < 0:
+            sent = self._socket.send(records.file.read_at(position, min(left, READ_CHUNK)))
+        else:
+            sent = os.sendfile(self._socket.fileno(), descriptor, position, min(left, budget))
+        if not sent:
+            raise FileCutShort(f"file ends before position {position}, {left} bytes of a response missing")
+        self._file_sent += sent
+        if sent == left:
+            self._parts.popleft()
+            self._file_sent = 0
+        return sent
+
+
+class SendingTransport(tcp.Server):
+    """The transport of an accepted connection. Its protocol uses `send_parts` instead of `write`, and has a method `all_sent`."""
+
+    def __init__(self, skt: socket.socket, *arguments: Any) -> None:
+        super().__init__(skt, *arguments)
+        self._outgoing = Outgoing(skt)
+        self._full = False  # left to the reactor
+
+    @property
+    def unsent(self) -> int:
+        """Bytes still to be sent."""
+        return self._outgoing.unsent
+
+    def send_parts(self, parts: Iterable[Part]) -> None:
+        """Send now what the socket takes; the rest follows, and then the protocol's `all_sent` is called."""
+        if not self.connected or self.disconnecting:
+            return
+        self._outgoing.extend(parts)
+        if self._full:
+            return
+        try:
+            self._outgoing.send()
+        except OSError:
+            self._full = True  # the reactor will find the same error and end the connection properly
+        if self._full or self._outgoing.unsent:
+            self._full = True
+            self.startWriting()
+
+    def doWrite(self) -> ConnectionLost | ConnectionDone | None:
+        """The reactor found room in the socket."""
+        try:
+            self._outgoing.send()
+        except OSError:
+            return main.CONNECTION_LOST
+        if self._outgoing.unsent:
+            return None
+        self._full = False
+        if self.disconnecting:
+            return super().doWrite()
+        self.stopWriting()
+        self.protocol.all_sent()
+        return None
+
+
+class SendingPort(tcp.Port):
+    """A listening socket whose connections are `SendingTransport`s. Buffer sizes in bytes; -1 leaves them to the system."""
+
+    transport = SendingTransport
+
+    def __init__(self, port: int, factory: Any, *, interface: str, reactor: Any, send_buffer: int = -1, receive_buffer: int = -1) -> None:
+        super().__init__(port, factory, 50, interface, reactor)
+        self._buffers = {socket.SO_SNDBUF: send_buffer, socket.SO_RCVBUF: receive_buffer}
+
+    def createInternetSocket(self) -> socket.socket:
+        """Accepted sockets inherit the sizes; set before the bind, as the window's scale is settled in the handshake."""
+        created: socket.socket = super().createInternetSocket()
+        for option, size in self._buffers.items():
+            if size >= 0:
+                created.setsockopt(socket.SOL_SOCKET, option, size)
+        return created

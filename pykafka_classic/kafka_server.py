@@ -1,0 +1,149 @@
+"""One broker: wires the parts, starts them in Kafka's order, stops them in Kafka's order.
+
+Start (facts/coordination.md 2.1): ZooKeeper, cluster id, `meta.properties`, logs, sockets (bound, not served yet), registration in /brokers/ids, controller, coordinators, and only
+then requests. Stop (2.5): controlled shutdown, sockets, coordinators, replica manager, logs, controller, and the ZooKeeper session last: its end removes the ephemeral znodes.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+from dataclasses import replace
+
+from pykafka_classic.broker_parts import BrokerBuilder, BrokerParts
+from pykafka_classic.common.config import KafkaConfig
+from pykafka_classic.common.listeners import EndPoint
+from pykafka_classic.common.promise import Promise, spawn
+from pykafka_classic.common.zookeeper import SessionEvent
+from pykafka_classic.edges.broker_edges import BrokerEdges
+from pykafka_classic.log.meta_properties import MetaProperties
+from pykafka_classic.server.broker_registration import RegistrationFailed
+from pykafka_classic.server.dispatcher import Dispatcher
+from pykafka_classic.server.identity import check_cluster_id, get_or_create_cluster_id, resolve_broker_id
+from pykafka_classic.server.zk_operations import children_or_none, create_persistent_paths, data_or_none
+from zk_schema import PERSISTENT_PATHS, broker_ids, topics
+from zk_schema.broker_ids import BrokerIdZNode
+
+log = logging.getLogger("kafka.server.KafkaServer")
+
+OFFSETS_TOPIC = "__consumer_offsets"
+
+
+class KafkaServer:
+    """A broker's life: `startup`, then `shutdown`, once each.
+
+    Invariant: `_parts` is None before the start has come to the logs.
+    """
+
+    def __init__(self, config: KafkaConfig, edges: BrokerEdges) -> None:
+        self._config = config
+        self._edges = edges
+        self._random = random.SystemRandom()
+        self._parts: BrokerParts | None = None
+        self._end_points: tuple[EndPoint, ...] = ()
+        self._serving = False
+
+    @property
+    def prefix(self) -> str:
+        """What this broker's log lines begin with."""
+        return f"[KafkaServer id={self._config.broker_id}]"
+
+    # start
+
+    async def startup(self) -> None:
+        """Come up and serve; raises what prevents it, after which only `shutdown` may be called."""
+        log.info("%s starting", self.prefix)
+        zk = self._edges.zk
+        await self._edges.connect_zookeeper()
+        await create_persistent_paths(zk, PERSISTENT_PATHS)
+        cluster_id = await get_or_create_cluster_id(zk, self._random)
+        log.info("Cluster ID = %s", cluster_id)
+        stored = self._edges.read_meta_properties(self._config.log_directories)
+        check_cluster_id(stored, cluster_id)
+        self._config = replace(self._config, broker_id=await resolve_broker_id(self._config, stored, zk))
+        parts = self._parts = BrokerBuilder(self._config, self._edges, self._random, cluster_id).build(self._registration_info)
+        await self._load_logs(parts)
+        self._end_points = await self._bind()
+        await self._check_end_points()
+        await self._register(parts)
+        parts.log_manager.write_meta_properties(MetaProperties(broker_id=self._config.broker_id, cluster_id=cluster_id))
+        parts.replica_manager.startup()
+        parts.controller.startup()
+        await parts.services.producer_ids.claim_block()
+        await self._start_groups(parts)
+        parts.topic_configs.scan()
+        zk.add_session_listener(self._on_session)
+        self._edges.start_processing()
+        self._serving = True
+        log.info("%s started", self.prefix)
+
+    async def _load_logs(self, parts: BrokerParts) -> None:
+        for topic, overrides in (await parts.topic_configs.load_all()).items():
+            parts.log_manager.update_topic_config(topic, overrides)
+        await parts.services.feature_cache.refresh()
+        await parts.log_manager.load()
+        parts.log_manager.start()
+
+    async def _bind(self) -> tuple[EndPoint, ...]:
+        """Listen on all listeners; connections are accepted, their requests wait. The addresses with real ports."""
+        assert self._parts is not None
+        bound = {}
+        for end_point in self._config.listener_end_points:
+            dispatcher = Dispatcher(self._parts.services, end_point.listener_name)
+            bound[end_point.listener_name] = await self._edges.listen(end_point, dispatcher.dispatch)
+        return tuple(self._edges.advertised(end_point, bound.get(end_point.listener_name)) for end_point in self._config.advertised_end_points)
+
+    async def _check_end_points(self) -> None:
+        """Two brokers must not tell clients the same address."""
+        zk = self._edges.zk
+        mine = {(end_point.host, end_point.port) for end_point in self._end_points}
+        for child in await children_or_none(zk, broker_ids.PATH):
+            other = await data_or_none(zk, broker_ids.path(int(child))) if int(child) != self._config.broker_id else None
+            taken = mine & {(end_point.host, end_point.port) for end_point in broker_ids.decode(other.data).endpoints} if other and other.data else None
+            if taken:
+                raise RegistrationFailed(f"Configured end points {sorted(taken)} in advertised listeners are already registered by broker {child}")
+
+    def _registration_info(self) -> BrokerIdZNode:
+        return broker_ids.registration(
+            end_points=[(end_point.listener_name, end_point.host, end_point.port, end_point.security_protocol) for end_point in self._end_points],
+            rack=self._config.broker_rack,
+            timestamp_ms=self._edges.clock.now_ms(),
+            ibp=self._config.inter_broker_api_version,
+        )
+
+    async def _register(self, parts: BrokerParts) -> None:
+        parts.services.broker_epoch = await parts.registration.register(self._registration_info())
+
+    async def _start_groups(self, parts: BrokerParts) -> None:
+        stored = await data_or_none(self._edges.zk, topics.path(OFFSETS_TOPIC))
+        if stored is not None:
+            parts.offsets_topic.stored_partition_count = len(topics.decode(stored.data or b"").assignment)
+        parts.services.groups.start()
+
+    def _on_session(self, event: SessionEvent) -> None:
+        assert self._parts is not None
+        if event is SessionEvent.EXPIRED:
+            log.warning("%s ZooKeeper session expired: /brokers/ids/%d is gone until it is registered again; produce and fetch go on", self.prefix, self._config.broker_id)
+
+    # stop
+
+    async def shutdown(self) -> None:
+        """Stop cleanly, from whatever point the start has reached."""
+        log.info("%s shutting down", self.prefix)
+        parts = self._parts
+        if parts is not None and self._serving and self._config.controlled_shutdown_enable:
+            log.info("%s Starting controlled shutdown", self.prefix)
+            await parts.controlled_shutdown.run(self._config.broker_id, parts.services.broker_epoch)
+        await self._edges.stop_listening()
+        if parts is not None:
+            parts.services.groups.shutdown()
+            await parts.replica_manager.shutdown()
+            await parts.log_manager.shutdown()
+            await parts.controller.shutdown()
+        await self._edges.close()
+        log.info("%s shut down completed", self.prefix)
+
+
+def start(server: KafkaServer) -> Promise[None]:
+    """Run `startup`."""
+    return spawn(server.startup())

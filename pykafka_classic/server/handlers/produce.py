@@ -1,0 +1,111 @@
+"""Produce (key 0): batches of records for the partitions that this broker leads. facts/protocol.md 9, coordination.md 4.8.
+
+The records are handed on as slices of the request: nothing on this path looks at a single record.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+
+from pykafka_classic.common.errors import ErrorCode
+from pykafka_classic.common.promise import Promise
+from pykafka_classic.common.topic_partition import TopicPartition
+from pykafka_classic.log.append_checks import has_transactional_records, why_not_produced
+from pykafka_classic.protocol.messages.produce import (
+    BatchIndexAndErrorMessage,
+    PartitionProduceResponse,
+    ProduceRequest,
+    ProduceResponse,
+    TopicProduceResponse,
+)
+from pykafka_classic.protocol.schema import Message
+from pykafka_classic.server.append_values import AppendParams, PartitionAppendResult
+from pykafka_classic.server.broker_services import BrokerServices
+from pykafka_classic.server.request import CloseConnection, Request
+
+log = logging.getLogger("kafka.server.KafkaApis")
+
+ADMIN_CLIENT_ID = "__admin_client"  # the only client that may write to internal topics
+
+Results = Mapping[TopicPartition, PartitionAppendResult]
+
+
+def handle(broker: BrokerServices, request: Request) -> Message | Promise[Message] | None:
+    """Append, and answer when `acks` is met; with acks=0 nothing is answered, and an error closes the connection."""
+    body = request.expect(ProduceRequest)
+    refused: dict[TopicPartition, PartitionAppendResult] = {}
+    entries: list[tuple[TopicPartition, memoryview]] = []
+    for topic in body.topic_data:
+        for partition in topic.partition_data:
+            topic_partition = TopicPartition(topic.name, partition.index)
+            records = partition.records if isinstance(partition.records, memoryview) else memoryview(b"")
+            if body.transactional_id is None and has_transactional_records(records):
+                return _refuse_all(body, request, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+            error = _why_not(broker, topic_partition, records, request.version)
+            if error:
+                refused[topic_partition] = PartitionAppendResult(error)
+            else:
+                entries.append((topic_partition, records))
+    if not entries:
+        return _respond(request, refused)
+    params = AppendParams(
+        timeout_ms=body.timeout_ms,
+        required_acks=body.acks,
+        internal_topics_allowed=request.client_id == ADMIN_CLIENT_ID,
+        produce_version=request.version,
+    )
+    outcome = broker.replica_manager.append_records(params, entries)
+    if isinstance(outcome, Promise):
+        return outcome.then(lambda results: _response(request, {**results, **refused}))
+    return _respond(request, {**outcome, **refused} if refused else outcome)
+
+
+def _why_not(broker: BrokerServices, topic_partition: TopicPartition, records: memoryview, version: int) -> ErrorCode:
+    if not broker.metadata_cache.contains(topic_partition):
+        return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    return why_not_produced(records, version)
+
+
+def _respond(request: Request, results: Results) -> Message | None:
+    if request.expect(ProduceRequest).acks != 0:
+        return _response(request, results)
+    failed = {topic_partition: result.error.name for topic_partition, result in results.items() if result.error}
+    if failed:  # the producer expects no answer: a closed connection makes it look for fresh metadata
+        errors = ", ".join(f"{topic_partition}: {error}" for topic_partition, error in failed.items())
+        raise CloseConnection(f"error during produce request from client id {request.client_id} with ack=0: {errors}")
+    return None
+
+
+def _refuse_all(body: ProduceRequest, request: Request, error: ErrorCode) -> Message | None:
+    partitions = [TopicPartition(topic.name, partition.index) for topic in body.topic_data for partition in topic.partition_data]
+    return _respond(request, {topic_partition: PartitionAppendResult(error) for topic_partition in partitions})
+
+
+def _response(request: Request, results: Results) -> ProduceResponse:
+    body = request.expect(ProduceRequest)
+    return ProduceResponse(
+        responses=[
+            TopicProduceResponse(
+                name=topic.name,
+                partition_responses=[_partition(partition.index, results[TopicPartition(topic.name, partition.index)]) for partition in topic.partition_data],
+            )
+            for topic in body.topic_data
+        ]
+    )
+
+
+def _partition(index: int, result: PartitionAppendResult) -> PartitionProduceResponse:
+    response = PartitionProduceResponse(
+        index=index,
+        error_code=result.error,
+        base_offset=result.base_offset,
+        log_append_time_ms=result.log_append_time,
+        log_start_offset=result.log_start_offset,
+        error_message=result.error_message,
+    )
+    if result.record_errors:
+        response.record_errors = [
+            BatchIndexAndErrorMessage(batch_index=error.batch_index, batch_index_error_message=error.message) for error in result.record_errors
+        ]
+    return response

@@ -1,0 +1,274 @@
+"""A file system in memory that forgets on `crash()` whatever was not synced.
+
+Two states are kept: what the process sees, and what is on the platter. `File.sync` moves a file's bytes from the first to the second; `sync_directory` moves the names in a
+directory (creations, renames, removals of files). Directories themselves are made, renamed and removed at once in both. `write_atomically` is durable when it returns.
+
+* `crash()`: power loss. Nothing unsynced survives; with `random`, a random part of it does (a prefix of the unsynced tail, some of the unsynced names), as a real disk would.
+* `kill()`: SIGKILL. Everything written survives; open handles and locks are gone.
+* `fail(prefix)`: from now on every call under that path raises OSError, as a dead disk does.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Sequence
+from errno import EIO
+
+from pykafka_classic.common.clock import Random
+
+
+class _Inode:
+    """A file's bytes: as seen, and as they would be after a power loss."""
+
+    def __init__(self, now_ms: int) -> None:
+        self.data = bytearray()
+        self.durable = b""
+        self.modified_ms = now_ms
+
+    def after_crash(self, random: Random | None) -> _Inode:
+        """What is left of it; with `random`, part of an unsynced tail survives."""
+        survivor = _Inode(self.modified_ms)
+        content = self.durable
+        if random is not None and bytes(self.data[: len(content)]) == content:
+            content = bytes(self.data[: len(content) + random.randrange(len(self.data) - len(content) + 1)])
+        survivor.data[:] = content
+        survivor.durable = content
+        return survivor
+
+
+class FakeFile:
+    """An open file; reading goes on to work after `close` and after the file's removal."""
+
+    def __init__(self, file_system: FakeFileSystem, path: str, inode: _Inode) -> None:
+        self._file_system = file_system
+        self._path = path
+        self._inode = inode
+
+    def size(self) -> int:
+        """Bytes in the file."""
+        return len(self._inode.data)
+
+    def append(self, buffers: Sequence[bytes | bytearray | memoryview]) -> int:
+        """Write at the end; the position of the first byte."""
+        self._file_system.check(self._path)
+        position = len(self._inode.data)
+        for buffer in buffers:
+            self._inode.data += buffer
+        self._changed()
+        return position
+
+    def read_at(self, position: int, length: int) -> bytes:
+        """Up to `length` bytes from `position`."""
+        self._file_system.check(self._path)
+        self._file_system.reads += 1
+        return bytes(self._inode.data[position : position + length])
+
+    def write_at(self, position: int, data: bytes) -> None:
+        """Overwrite in place."""
+        self._file_system.check(self._path)
+        if position > len(self._inode.data):
+            self._inode.data.extend(bytes(position - len(self._inode.data)))
+        self._inode.data[position : position + len(data)] = data
+        self._changed()
+
+    def truncate(self, size: int) -> None:
+        """Cut, or extend with zeros."""
+        self._file_system.check(self._path)
+        data = self._inode.data
+        if size < len(data):
+            del data[size:]
+        else:
+            data.extend(bytes(size - len(data)))
+        self._changed()
+
+    def sync(self) -> None:
+        """What is in the file now survives a crash (its name may not)."""
+        self._file_system.check(self._path)
+        self._inode.durable = bytes(self._inode.data)
+        self._file_system.syncs += 1
+
+    def fileno(self) -> int:
+        """There is no descriptor."""
+        return -1
+
+    def close(self) -> None:
+        """Nothing to do."""
+
+    def _changed(self) -> None:
+        self._inode.modified_ms = self._file_system.now_ms
+
+
+class FakeFileSystem:
+    """Files and directories of one machine. `now_ms` is what new modification times are."""
+
+    def __init__(self) -> None:
+        self.now_ms = 1_600_000_000_000
+        self.reads = 0
+        self.syncs = 0
+        self._files: dict[str, _Inode] = {}
+        self._durable_files: dict[str, _Inode] = {}
+        self._directories: set[str] = {"/"}
+        self._locks: set[str] = set()
+        self._failing: tuple[str, ...] = ()
+
+    # What tests do to it
+
+    def crash(self, random: Random | None = None) -> None:
+        """Lose power: only what was synced is left (and, with `random`, some of the rest)."""
+        names = dict(self._durable_files)
+        if random is not None:
+            for path in sorted(self._files.keys() | self._durable_files.keys()):
+                if self._files.get(path) is not self._durable_files.get(path) and random.randrange(2):
+                    self._keep_unsynced_name(names, path)
+        survivors = {id(inode): inode.after_crash(random) for inode in names.values()}
+        self._files = {path: survivors[id(inode)] for path, inode in names.items()}
+        self._durable_files = dict(self._files)
+        self._locks.clear()
+
+    def kill(self) -> None:
+        """The process dies: what was written stays, its locks go."""
+        self._locks.clear()
+
+    def fail(self, *prefixes: str) -> None:
+        """From now on calls under these paths raise OSError; none: all is well again."""
+        self._failing = prefixes
+
+    def check(self, path: str) -> None:
+        """Raise OSError where the path has been made to fail."""
+        for prefix in self._failing:
+            if path.startswith(prefix):
+                raise OSError(EIO, "Input/output error", path)
+
+    def files_under(self, path: str) -> dict[str, bytes]:
+        """All files below a directory with their bytes, for comparisons."""
+        return {name: bytes(inode.data) for name, inode in sorted(self._files.items()) if name.startswith(path.rstrip("/") + "/")}
+
+    # The seam
+
+    def open(self, path: str, *, create: bool = False) -> FakeFile:
+        """Open for reading and appending."""
+        self.check(path)
+        inode = self._files.get(path)
+        if inode is None:
+            if not create or posixpath.dirname(path) not in self._directories:
+                raise FileNotFoundError(path)
+            inode = self._files[path] = _Inode(self.now_ms)
+        return FakeFile(self, path, inode)
+
+    def read(self, path: str) -> bytes:
+        """A file, whole."""
+        self.check(path)
+        self.reads += 1
+        return bytes(self._inode(path).data)
+
+    def write_atomically(self, path: str, data: bytes) -> None:
+        """Durable when it returns."""
+        self.check(path)
+        if posixpath.dirname(path) not in self._directories:
+            raise FileNotFoundError(path)
+        inode = _Inode(self.now_ms)
+        inode.data[:] = data
+        inode.durable = data
+        self._files[path] = self._durable_files[path] = inode
+
+    def exists(self, path: str) -> bool:
+        """True for a file or a directory."""
+        self.check(path)
+        return path in self._files or path in self._directories
+
+    def is_directory(self, path: str) -> bool:
+        """True for a directory."""
+        self.check(path)
+        return path in self._directories
+
+    def list(self, path: str) -> list[str]:
+        """Names in a directory, sorted."""
+        self.check(path)
+        if path not in self._directories:
+            raise FileNotFoundError(path)
+        prefix = path.rstrip("/") + "/"
+        below = [*self._files, *self._directories]
+        return sorted({name[len(prefix) :].split("/")[0] for name in below if name.startswith(prefix) and name != prefix})
+
+    def size(self, path: str) -> int:
+        """Bytes in a file."""
+        self.check(path)
+        return len(self._inode(path).data)
+
+    def modified_ms(self, path: str) -> int:
+        """Time of last modification."""
+        self.check(path)
+        return self._inode(path).modified_ms
+
+    def set_modified_ms(self, path: str, modified_ms: int) -> None:
+        """Set the time of last modification."""
+        self.check(path)
+        self._inode(path).modified_ms = modified_ms
+
+    def make_directory(self, path: str) -> None:
+        """Create with parents."""
+        self.check(path)
+        while path not in self._directories:
+            self._directories.add(path)
+            path = posixpath.dirname(path)
+
+    def rename(self, old: str, new: str) -> None:
+        """Atomic. A file's new name lasts after `sync_directory`, a directory's at once."""
+        self.check(old)
+        if old in self._directories:
+            self._rename_directory(old, new)
+        else:
+            inode = self._inode(old)
+            del self._files[old]
+            self._files[new] = inode
+
+    def remove(self, path: str) -> None:
+        """Remove a file."""
+        self.check(path)
+        self._inode(path)
+        del self._files[path]
+
+    def remove_tree(self, path: str) -> None:
+        """Remove a directory and all in it."""
+        self.check(path)
+        prefix = path + "/"
+        for files in (self._files, self._durable_files):
+            for name in [name for name in files if name.startswith(prefix)]:
+                del files[name]
+        self._directories = {name for name in self._directories if name != path and not name.startswith(prefix)}
+
+    def sync_directory(self, path: str) -> None:
+        """The names in this directory are now as they look."""
+        self.check(path)
+        for name in [name for name in self._durable_files if posixpath.dirname(name) == path and name not in self._files]:
+            del self._durable_files[name]
+        self._durable_files.update({name: inode for name, inode in self._files.items() if posixpath.dirname(name) == path})
+
+    def lock(self, path: str) -> None:
+        """Exclusive until `crash` or `kill`."""
+        self.check(path)
+        if path in self._locks:
+            raise BlockingIOError(path)
+        self.open(path, create=True)
+        self._locks.add(path)
+
+    def _inode(self, path: str) -> _Inode:
+        if path not in self._files:
+            raise FileNotFoundError(path)
+        return self._files[path]
+
+    def _keep_unsynced_name(self, names: dict[str, _Inode], path: str) -> None:
+        if path in self._files:
+            names[path] = self._files[path]
+        else:
+            names.pop(path, None)
+
+    def _rename_directory(self, old: str, new: str) -> None:
+        prefix = old + "/"
+
+        def moved(path: str) -> str:
+            return new + path[len(old) :] if path == old or path.startswith(prefix) else path
+
+        self._files = {moved(path): inode for path, inode in self._files.items()}
+        self._durable_files = {moved(path): inode for path, inode in self._durable_files.items()}
+        self._directories = {moved(path) for path in self._directories}

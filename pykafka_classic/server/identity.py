@@ -70,10 +70,10 @@ async def resolve_broker_id(config: KafkaConfig, stored: Mapping[str, MetaProper
 
 async def _next_sequence_id(zk: ZooKeeper) -> int:
     """Writing the empty node raises its version, which is the sequence (first: 1)."""
-    result = await submit_one(zk, SetData(broker_seqid.PATH, b""))
+    result = await submit_one(zk, SetData(broker_seqid.PATH, broker_seqid.EMPTY))
     if result.code is Code.NO_NODE:
         await create_persistent_paths(zk, [broker_seqid.PATH])
-        result = await submit_one(zk, SetData(broker_seqid.PATH, b""))
+        result = await submit_one(zk, SetData(broker_seqid.PATH, broker_seqid.EMPTY))
     raise_unless(result)
     assert result.stat is not None
     return result.stat.version

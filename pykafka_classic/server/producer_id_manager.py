@@ -13,9 +13,8 @@ from pykafka_classic.common.promise import Promise, spawn
 from pykafka_classic.common.zookeeper import Code, SetData, ZooKeeper
 from pykafka_classic.server.zk_operations import data_or_none, submit_one
 from zk_schema import producer_id_block
-from zk_schema.producer_id_block import ProducerIdBlock
+from zk_schema.producer_id_block import BLOCK_SIZE, ProducerIdBlock
 
-BLOCK_SIZE = 1000
 MAX_PRODUCER_ID = (1 << 63) - 1
 
 log = logging.getLogger("kafka.coordinator.transaction.ProducerIdManager")
@@ -59,10 +58,9 @@ class ProducerIdManager:
             current = await data_or_none(self._zk, producer_id_block.path())
             if current is None or current.stat is None:
                 raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, f"{producer_id_block.path()} does not exist")
-            start = producer_id_block.decode(current.data).block_end + 1 if current.data else 0
-            if start > MAX_PRODUCER_ID - BLOCK_SIZE:
+            block = producer_id_block.next_block(producer_id_block.decode(current.data) if current.data else None, self._broker_id)
+            if block.block_start > MAX_PRODUCER_ID - BLOCK_SIZE:
                 raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, "Have exhausted all producerIds.")
-            block = ProducerIdBlock(broker=self._broker_id, block_start=start, block_end=start + BLOCK_SIZE - 1)
             result = await submit_one(self._zk, SetData(producer_id_block.path(), producer_id_block.encode(block), current.stat.version))
             if result.ok or (result.code is Code.BAD_VERSION and await self._is_stored(block)):
                 log.info("[ProducerId Manager %d]: Acquired new producerId block %s", self._broker_id, block)

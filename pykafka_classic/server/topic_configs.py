@@ -38,7 +38,7 @@ class TopicConfigs:
 
     async def load_all(self) -> dict[str, dict[str, str]]:
         """Overrides of every topic that has a config node, for the logs to start with."""
-        [listed] = await self._zk.submit([GetChildren(configs.TOPICS)])
+        [listed] = await self._zk.submit([GetChildren(configs.type_path(configs.TOPICS))])
         names = sorted(listed.children)
         found = await self._zk.submit([GetData(configs.topic_path(name)) for name in names])
         return {name: self._decode(name, result.data) for name, result in zip(names, found, strict=True) if result.ok}
@@ -80,7 +80,7 @@ class TopicConfigs:
         except MalformedZNode as error:
             log.error("The notification %s can't be read: %s", name, error)
             return
-        if change.entity_type != "topics":
+        if change.entity_type != configs.TOPICS:
             return
         [result] = await self._zk.submit([GetData(configs.topic_path(change.entity_name))])
         overrides = self._decode(change.entity_name, result.data) if result.ok else {}

@@ -136,7 +136,8 @@ def _apply_chunk(data: bytes, offset: int, loaded: _Loaded) -> int:
     """Apply whole batches; the offset after the last."""
     for batch in iterate_batches(data):
         if batch.is_control:
-            _apply_marker(batch.producer_id, commit=read_end_transaction_marker(batch).commit, loaded=loaded)
+            if batch.records_count:  # compaction may have left the header alone
+                _apply_marker(batch.producer_id, commit=read_end_transaction_marker(batch).commit, loaded=loaded)
         else:
             for record in batch.records():
                 if record.offset >= offset and record.key is not None:

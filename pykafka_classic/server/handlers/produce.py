@@ -8,10 +8,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 
-from pykafka_classic.common.errors import ErrorCode
+from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.promise import Promise
 from pykafka_classic.common.topic_partition import TopicPartition
-from pykafka_classic.log.append_checks import has_transactional_records, why_not_produced
+from pykafka_classic.log.append_checks import check_produced_records, has_transactional_batches
 from pykafka_classic.protocol.messages.produce import (
     BatchIndexAndErrorMessage,
     PartitionProduceResponse,
@@ -40,7 +40,7 @@ def handle(broker: BrokerServices, request: Request) -> Message | Promise[Messag
         for partition in topic.partition_data:
             topic_partition = TopicPartition(topic.name, partition.index)
             records = partition.records if isinstance(partition.records, memoryview) else memoryview(b"")
-            if body.transactional_id is None and has_transactional_records(records):
+            if body.transactional_id is None and has_transactional_batches(records):
                 return _refuse_all(body, request, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
             error = _why_not(broker, topic_partition, records, request.version)
             if error:
@@ -64,7 +64,11 @@ def handle(broker: BrokerServices, request: Request) -> Message | Promise[Messag
 def _why_not(broker: BrokerServices, topic_partition: TopicPartition, records: memoryview, version: int) -> ErrorCode:
     if not broker.metadata_cache.contains(topic_partition):
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    return why_not_produced(records, version)
+    try:
+        check_produced_records(records, version)
+    except KafkaError as error:
+        return error.code
+    return ErrorCode.NONE
 
 
 def _respond(request: Request, results: Results) -> Message | None:

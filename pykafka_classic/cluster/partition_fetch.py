@@ -21,6 +21,15 @@ class FetchIsolation(Enum):
     TXN_COMMITTED = "last stable offset"  # a read_committed consumer
 
 
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Who reads, the same for all partitions of a request."""
+
+    isolation: FetchIsolation
+    only_leader: bool = True  # followers, and consumers that do not know of reading from followers (KIP-392)
+    follower_id: int = -1  # broker id of a follower, -1 for consumers
+
+
 @dataclass(slots=True)
 class PartitionFetch:
     """One partition of a Fetch request. In a fetch session it lives on from request to request, and remembers what the last answer told.

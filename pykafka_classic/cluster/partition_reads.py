@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from pykafka_classic.cluster.partition import Partition
-from pykafka_classic.cluster.partition_fetch import NO_EPOCH, EpochEndOffset, FetchIsolation, LogReadInfo, PartitionFetch
+from pykafka_classic.cluster.partition_fetch import NO_EPOCH, EpochEndOffset, FetchIsolation, LogReadInfo, PartitionFetch, Reader
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.log.log import Log
 from pykafka_classic.log.log_values import FetchDataInfo, LogOffsetMetadata, TimestampedOffset
@@ -23,13 +23,13 @@ def upper_bound(log: Log, isolation: FetchIsolation) -> int:
     return log.high_watermark if isolation is FetchIsolation.HIGH_WATERMARK else log.last_stable_offset
 
 
-def read_records(partition: Partition, fetch: PartitionFetch, isolation: FetchIsolation, *, max_bytes: int, min_one_message: bool, only_leader: bool) -> LogReadInfo:
-    """Whole batches from `fetch.fetch_offset` on, at most `max_bytes` of them; nothing at and above the bound of `isolation`.
+def read_records(partition: Partition, fetch: PartitionFetch, reader: Reader, *, max_bytes: int, min_one_message: bool) -> LogReadInfo:
+    """Whole batches from `fetch.fetch_offset` on, at most `max_bytes` of them; nothing at and above the bound of the reader's isolation.
 
     With `fetch.last_fetched_epoch` the end of that epoch is compared first: where the asker's log parts from ours, the answer is a diverging epoch and no records.
     Raises FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH, NOT_LEADER_OR_FOLLOWER, OFFSET_OUT_OF_RANGE, KAFKA_STORAGE_ERROR.
     """
-    log = partition.local_log(fetch.current_leader_epoch, require_leader=only_leader)
+    log = partition.local_log(fetch.current_leader_epoch, require_leader=reader.only_leader)
     high_watermark, log_start_offset, log_end_offset, last_stable_offset = log.high_watermark, log.log_start_offset, log.log_end_offset, log.last_stable_offset
     diverging = _diverging_epoch(log, fetch) if fetch.last_fetched_epoch != NO_EPOCH else None
     if diverging is not None:
@@ -38,9 +38,9 @@ def read_records(partition: Partition, fetch: PartitionFetch, isolation: FetchIs
         fetched = log.read(
             fetch.fetch_offset,
             max_length=max_bytes,
-            max_offset=upper_bound(log, isolation),
+            max_offset=upper_bound(log, reader.isolation),
             min_one_message=min_one_message,
-            include_aborted=isolation is FetchIsolation.TXN_COMMITTED,
+            include_aborted=reader.isolation is FetchIsolation.TXN_COMMITTED,
         )
     return LogReadInfo(fetched, high_watermark, log_start_offset, log_end_offset, last_stable_offset, diverging)
 
@@ -63,12 +63,10 @@ def is_unchanged(partition: Partition, fetch: PartitionFetch, isolation: FetchIs
     log = partition.log
     return (
         log is not None
-        and fetch.verified_leader_epoch == partition.leader_epoch
         and fetch.sent_high_watermark == log.high_watermark
         and fetch.sent_log_start_offset == log.log_start_offset
-        and fetch.log_start_offset <= log.log_end_offset
-        and fetch.fetch_offset <= log.log_end_offset
-        and fetch.fetch_offset >= (log.log_end_offset if isolation is FetchIsolation.LOG_END else upper_bound(log, isolation))
+        and fetch.verified_leader_epoch == partition.leader_epoch
+        and upper_bound(log, isolation) <= fetch.fetch_offset <= log.log_end_offset
     )
 
 

@@ -135,7 +135,7 @@ class ControllerChannelManager:
         """Open a queue for a broker, if it has none and if it listens where the controller speaks."""
         if broker_id in self._senders:
             return
-        listener = self._config.control_plane_listener_name or self._config.inter_broker_listener_name_resolved
+        listener = self._config.control_plane_listener or self._config.inter_broker_listener
         endpoint = broker.registration.endpoint(listener)
         if endpoint is None:
             self._log.error("Broker %d has no endpoint for listener %s: it can be sent nothing", broker_id, listener)

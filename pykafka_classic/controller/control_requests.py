@@ -16,6 +16,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from pykafka_classic.common import kafka_uuid
+from pykafka_classic.common.api_version import ApiVersion
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.controller.controller_context import ControllerContext, LiveBroker
 from pykafka_classic.controller.leader_and_isr import LEADER_DURING_DELETE, LeaderAndIsr
@@ -43,7 +45,6 @@ from pykafka_classic.protocol.messages.update_metadata import (
     UpdateMetadataTopicState,
 )
 
-ZERO_TOPIC_ID = bytes(16)
 PLAINTEXT = "PLAINTEXT"
 
 
@@ -71,7 +72,7 @@ class RequestVersions:
     stop_replica: int
 
     @staticmethod
-    def of(inter_broker_protocol_version: str) -> RequestVersions:
+    def of(inter_broker_protocol_version: ApiVersion) -> RequestVersions:
         """The versions that this protocol version stands for."""
         keys = (ApiKey.LEADER_AND_ISR, ApiKey.UPDATE_METADATA, ApiKey.STOP_REPLICA)
         return RequestVersions(*(ibp.version_to_send(key, inter_broker_protocol_version) for key in keys))
@@ -112,7 +113,7 @@ class ControlRequests:
         return request
 
     def _topic_id(self, topic: str) -> bytes:
-        return self._context.topic_ids.get(topic, ZERO_TOPIC_ID)
+        return self._context.topic_ids.get(topic, kafka_uuid.ZERO)
 
     def _live_leaders(self, leaders: set[int]) -> list[LeaderAndIsrLiveLeader]:
         found = []

@@ -40,7 +40,7 @@ class ControllerCore:
     @property
     def inter_broker_protocol_version(self) -> ApiVersion:
         """The protocol that all brokers of the cluster speak among themselves."""
-        return ApiVersion.parse(self.config.inter_broker_protocol_version)
+        return self.config.inter_broker_api_version
 
     @property
     def is_alter_isr_enabled(self) -> bool:

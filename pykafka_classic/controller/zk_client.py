@@ -111,7 +111,7 @@ class ControllerZkClient:
         if watch:
             reads.insert(0, Exists(controller_znode.PATH, watch=True))
         result = expect((await self.submit(reads))[-1], Code.NO_NODE)
-        return controller_znode.decode(result.data or b"").broker_id if result.ok else None
+        return controller_znode.decode(result.data).broker_id if result.ok else None
 
     async def register_controller_and_increment_epoch(self, broker_id: int, *, now_ms: int) -> tuple[int, int]:
         """Try to become controller. Returns the new epoch and the version of /controller_epoch, the fence; raises ControllerMoved if another one was faster."""
@@ -138,14 +138,14 @@ class ControllerZkClient:
             expect(created, Code.NODE_EXISTS)
             result = expect(await self.get(controller_epoch_znode.PATH))
         assert result.stat is not None, "an answer with data has a stat"
-        return controller_epoch_znode.decode(result.data or b""), result.stat.version
+        return controller_epoch_znode.decode(result.data), result.stat.version
 
     async def _version_if_mine(self, broker_id: int, epoch: int) -> int:
         """After NODE_EXISTS or BAD_VERSION: the transaction may have been done and its answer lost, in which case both nodes say so."""
         owner, stored = await self.submit([GetData(controller_znode.PATH), GetData(controller_epoch_znode.PATH)])
         if not owner.ok or not stored.ok or stored.stat is None:
             raise ControllerMoved(f"{controller_znode.PATH} went away while checking who won the election")
-        if controller_znode.decode(owner.data or b"").broker_id != broker_id or controller_epoch_znode.decode(stored.data or b"") != epoch:
+        if controller_znode.decode(owner.data).broker_id != broker_id or controller_epoch_znode.decode(stored.data) != epoch:
             raise ControllerMoved("another broker won the election")
         return stored.stat.version
 

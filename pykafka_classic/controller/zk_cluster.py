@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from pykafka_classic.common import kafka_uuid
 from pykafka_classic.common.clock import Random
-from pykafka_classic.common.zookeeper import Code, GetChildren, GetData, SetData
+from pykafka_classic.common.zookeeper import Code, GetChildren, GetData, Result, SetData
 from pykafka_classic.controller.controller_context import LiveBroker
 from pykafka_classic.controller.replica_assignment import ReplicaAssignment
 from pykafka_classic.controller.zk_client import ControllerZkClient, expect
@@ -46,20 +46,14 @@ class ZkCluster:
     async def brokers_and_epochs(self) -> dict[int, LiveBroker]:
         """All registered brokers; watches the list and each of them."""
         [children] = await self._zk.submit([GetChildren(broker_ids.PATH, watch=True)])
-        ids = sorted(int(child) for child in expect(children).children)
+        ids = sorted(int(child) for child in expect(children, Code.NO_NODE).children)
         results = await self._zk.submit([GetData(broker_ids.path(broker_id), watch=True) for broker_id in ids])
-        found: dict[int, LiveBroker] = {}
-        for broker_id, result in zip(ids, results, strict=True):
-            if expect(result, Code.NO_NODE).ok and result.stat is not None:
-                found[broker_id] = LiveBroker(broker_ids.decode(result.data or b""), result.stat.czxid)
-        return found
+        found = {broker_id: _live_broker(expect(result, Code.NO_NODE)) for broker_id, result in zip(ids, results, strict=True)}
+        return {broker_id: broker for broker_id, broker in found.items() if broker is not None}
 
     async def broker(self, broker_id: int) -> LiveBroker | None:
         """One broker, watched; None: it is not registered."""
-        result = await self._zk.get(broker_ids.path(broker_id), watch=True)
-        if not result.ok or result.stat is None:
-            return None
-        return LiveBroker(broker_ids.decode(result.data or b""), result.stat.czxid)
+        return _live_broker(await self._zk.get(broker_ids.path(broker_id), watch=True))
 
     # Topics
 
@@ -76,8 +70,8 @@ class ZkCluster:
             if not expect(result, Code.NO_NODE).ok:
                 continue
             try:
-                found.append(_stored_topic(name, topics.decode(result.data or b"")))
-            except MalformedZNode as error:
+                found.append(_stored_topic(name, topics.decode(result.data)))
+            except ValueError as error:  # MalformedZNode, or a topic id that is none
                 log.error("Ignoring topic %s: %s", name, error)
         return found
 
@@ -138,13 +132,24 @@ class ZkCluster:
                 value = default
             else:
                 try:
-                    value = _boolean(configs.decode(expect(result).data or b"").get(UNCLEAN_LEADER_ELECTION_ENABLE), default)
+                    value = _boolean(configs.decode(expect(result).data).get(UNCLEAN_LEADER_ELECTION_ENABLE), default)
                 except MalformedZNode as error:
                     log.error("The config of topic %s cannot be read, so it allows no unclean leader election: %s", name, error)
                     value = False
             if value:
                 allowed.add(name)
         return frozenset(allowed)
+
+
+def _live_broker(result: Result) -> LiveBroker | None:
+    """None where there is no such node, or one that cannot be read."""
+    if not result.ok or result.stat is None:
+        return None
+    try:
+        return LiveBroker(broker_ids.decode(result.data), result.stat.czxid)
+    except MalformedZNode as error:
+        log.error("Ignoring a broker: %s", error)
+        return None
 
 
 def _boolean(text: str | None, default: bool) -> bool:

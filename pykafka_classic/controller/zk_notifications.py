@@ -13,8 +13,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Mapping
-from typing import Final
-
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.common.zookeeper import Code, Create, GetChildren, GetData, SetData
 from pykafka_classic.controller.zk_client import ControllerZkClient, expect
@@ -22,8 +20,6 @@ from zk_schema import isr_change_notification, log_dir_event_notification, prefe
 from zk_schema.errors import MalformedZNode
 
 log = logging.getLogger("kafka.zk.KafkaZkClient")
-
-NO_DATA: Final = b""
 
 
 class ZkNotifications:
@@ -49,7 +45,7 @@ class ZkNotifications:
             if not expect(result, Code.NO_NODE).ok:
                 continue
             try:
-                partitions |= {TopicPartition(*named): None for named in isr_change_notification.decode(result.data or NO_DATA)}
+                partitions |= {TopicPartition(*named): None for named in isr_change_notification.decode(result.data)}
             except MalformedZNode as error:
                 log.error("Ignoring %s: %s", path, error)
         return list(partitions)
@@ -67,7 +63,7 @@ class ZkNotifications:
             if not expect(result, Code.NO_NODE).ok:
                 continue
             try:
-                brokers.add(log_dir_event_notification.decode(result.data or NO_DATA).broker)
+                brokers.add(log_dir_event_notification.decode(result.data).broker_id)
             except MalformedZNode as error:
                 log.error("Ignoring %s: %s", path, error)
         return sorted(brokers)
@@ -88,7 +84,7 @@ class ZkNotifications:
         if not result.ok:
             return []
         try:
-            return [TopicPartition(*named) for named in preferred_replica_election.decode(result.data or NO_DATA)]
+            return [TopicPartition(*named) for named in preferred_replica_election.decode(result.data)]
         except MalformedZNode as error:
             log.error("Ignoring %s: %s", preferred_replica_election.PATH, error)
             return []
@@ -109,7 +105,7 @@ class ZkNotifications:
         if not result.ok:
             return None
         try:
-            stored = reassign_partitions.decode(result.data or NO_DATA)
+            stored = reassign_partitions.decode(result.data)
         except MalformedZNode as error:
             log.error("Ignoring %s: %s", reassign_partitions.PATH, error)
             return {}

@@ -7,6 +7,7 @@ Mirrors getTopicPartitionStatesRaw, createTopicPartitionStatesRaw and updateLead
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -16,7 +17,10 @@ from pykafka_classic.controller.controller_context import ControllerContext
 from pykafka_classic.controller.leader_and_isr import LeaderAndIsr
 from pykafka_classic.controller.zk_client import ControllerZkClient
 from zk_schema import partition_state, topics
+from zk_schema.errors import MalformedZNode
 from zk_schema.partition_state import TopicPartitionStateZNode
+
+log = logging.getLogger("kafka.zk.KafkaZkClient")
 
 
 @dataclass(slots=True)
@@ -34,9 +38,14 @@ def _encode(state: LeaderAndIsr, controller_epoch: int) -> bytes:
     )
 
 
-def _decode(result: Result) -> LeaderAndIsr:
-    assert result.stat is not None, "an answer with data has a stat"
-    stored = partition_state.decode(result.data or b"")
+def _decode(result: Result) -> LeaderAndIsr | Code:
+    if not result.ok or result.stat is None:
+        return result.code
+    try:
+        stored = partition_state.decode(result.data)
+    except MalformedZNode as error:
+        log.error("Ignoring %s: %s", result.path, error)
+        return Code.NO_NODE
     return LeaderAndIsr(stored.leader, stored.leader_epoch, tuple(stored.isr), result.stat.version, stored.controller_epoch)
 
 
@@ -48,9 +57,9 @@ class PartitionStates:
         self._context = context
 
     async def read(self, partitions: Collection[TopicPartition], *, watch: bool = False) -> dict[TopicPartition, LeaderAndIsr | Code]:
-        """The stored states; ZooKeeper's code where there is none to be had (NO_NODE: not created yet)."""
+        """The stored states; ZooKeeper's code where there is none to be had (NO_NODE: not created yet, or not readable)."""
         results = await self._zk.submit([GetData(partition_state.path(partition.topic, partition.partition), watch) for partition in partitions])
-        return {partition: _decode(result) if result.ok else result.code for partition, result in zip(partitions, results, strict=True)}
+        return {partition: _decode(result) for partition, result in zip(partitions, results, strict=True)}
 
     async def read_existing(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, LeaderAndIsr]:
         """The stored states of those partitions that have one."""

@@ -231,6 +231,8 @@ class Log:
     @storage_errors
     def bytes_from(self, offset: int, max_offset: int) -> int:
         """Bytes of the batches from `offset` up to `max_offset`."""
+        if max_offset <= offset:
+            return 0
         start, end = self.offset_metadata(max(offset, self.log_start_offset)), self.offset_metadata(max_offset)
         if start.is_on_same_segment_as(end):
             return max(end.bytes_after(start), 0)

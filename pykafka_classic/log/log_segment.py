@@ -273,6 +273,9 @@ class LogSegment:
         """The largest timestamp and the offset of a record that has it; (-1, base offset) without one."""
         if self._largest is None:
             self._largest = self.time_index.last_entry
+            if self._largest.timestamp < 0 and self.first_timestamp >= 0:
+                self._reload_largest_timestamp()  # the index is lost, or rubbish: a closed segment with timestamps has one entry at least
+        assert self._largest is not None
         return self._largest
 
     @property

@@ -12,7 +12,7 @@ from functools import cache
 from importlib import import_module
 from typing import Final
 
-from pykafka_classic.protocol.schema import Message
+from pykafka_classic.protocol.schema import LATEST, NO_VERSIONS, Message
 
 
 class ApiKey(IntEnum):
@@ -100,6 +100,7 @@ class ApiSpec:
     is_cluster_action: bool  # sent by brokers and the controller only; needs CLUSTER_ACTION on the cluster
     is_zk_broker_api: bool  # a broker of a cluster with ZooKeeper may serve it
     min_record_magic: int  # not offered where the inter-broker protocol implies an older record format
+    first_flexible: int  # the first version with tag sections, in requests and responses alike; beyond all versions where there is none
 
     @property
     def min_version(self) -> int:
@@ -115,11 +116,11 @@ class ApiSpec:
         """0, 1 or 2 (with a tag section). ControlledShutdown v0 alone has no client id."""
         if self.key == ApiKey.CONTROLLED_SHUTDOWN and version == 0:
             return 0
-        return 2 if version in self.request.FLEXIBLE_VERSIONS else 1
+        return 2 if version >= self.first_flexible else 1
 
     def response_header_version(self, version: int) -> int:
         """0, or 1 with a tag section. ApiVersions stays at 0, for a client that guessed a version too new must be able to read the answer (KIP-511)."""
-        return 1 if version in self.response.FLEXIBLE_VERSIONS and self.key != ApiKey.API_VERSIONS else 0
+        return 1 if version >= self.first_flexible and self.key != ApiKey.API_VERSIONS else 0
 
 
 _CLUSTER_ACTIONS: Final = frozenset(
@@ -161,13 +162,16 @@ _MAGIC_2_ONLY: Final = frozenset({ApiKey.ADD_PARTITIONS_TO_TXN, ApiKey.ADD_OFFSE
 def spec_of(key: ApiKey) -> ApiSpec:
     """The spec of one API; loads its message module."""
     module = import_module(f"pykafka_classic.protocol.messages.{key.name.lower()}")
+    request: type[Message] = getattr(module, f"{key.camel_name}Request")
+    flexible = request.FLEXIBLE_VERSIONS
     return ApiSpec(
         key=key,
-        request=getattr(module, f"{key.camel_name}Request"),
+        request=request,
         response=getattr(module, f"{key.camel_name}Response"),
         is_cluster_action=key in _CLUSTER_ACTIONS,
         is_zk_broker_api=key not in _NOT_FOR_ZK_BROKERS,
         min_record_magic=2 if key in _MAGIC_2_ONLY else 0,
+        first_flexible=flexible.first if flexible != NO_VERSIONS else LATEST + 1,
     )
 
 

@@ -18,7 +18,7 @@ from pykafka_classic.protocol.schema import LATEST, Message, SchemaError, Versio
 
 KEY_AND_VERSION: Final = Struct(">hh")  # the first bytes of every request: they say how the rest of the header looks
 _FIXED: Final = Struct(">hhi")
-_CLIENT_ID_LENGTH: Final = Struct(">h")
+_WITH_CLIENT_ID: Final = Struct(">hhih")  # and the length of the client id
 _CORRELATION_ID: Final = Struct(">i")
 assert _FIXED.size == 8
 assert _CORRELATION_ID.size == 4
@@ -51,15 +51,13 @@ class ResponseHeader(Message):
 def read_request_header(frame: memoryview, header_version: int) -> tuple[RequestHeader, int]:
     """The header at the beginning of a request, and where the body begins. Raises SchemaError."""
     try:
-        key, version, correlation_id = _FIXED.unpack_from(frame)
         if header_version == 0:
-            return RequestHeader(key, version, correlation_id), _FIXED.size
-        (length,) = _CLIENT_ID_LENGTH.unpack_from(frame, _FIXED.size)
-        start = _FIXED.size + _CLIENT_ID_LENGTH.size
-        end = start + max(length, 0)
-        client_id = str(frame[start:end], "utf-8", "replace") if length >= 0 else None
-        position = skip_tags(frame, end) if header_version >= RequestHeader.FLEXIBLE_VERSIONS.first else end
-    except (struct.error, VarintError) as error:
+            return RequestHeader(*_FIXED.unpack_from(frame)), _FIXED.size
+        key, version, correlation_id, length = _WITH_CLIENT_ID.unpack_from(frame)
+        end = _WITH_CLIENT_ID.size + max(length, 0)
+        client_id = str(frame[_WITH_CLIENT_ID.size : end], "utf-8", "replace") if length >= 0 else None
+        position = _skip_tags(frame, end) if header_version > 1 else end
+    except (struct.error, IndexError, VarintError) as error:
         raise SchemaError(f"a request header v{header_version} is cut short: {error}") from None
     if position > len(frame):
         raise SchemaError(f"a request header v{header_version} is cut short")
@@ -70,10 +68,15 @@ def read_response_header(frame: memoryview, header_version: int) -> tuple[int, i
     """The correlation id of a response, and where its body begins. Raises SchemaError."""
     try:
         (correlation_id,) = _CORRELATION_ID.unpack_from(frame)
-        position = skip_tags(frame, _CORRELATION_ID.size) if header_version >= 1 else _CORRELATION_ID.size
-    except (struct.error, VarintError) as error:
+        position = _skip_tags(frame, _CORRELATION_ID.size) if header_version > 0 else _CORRELATION_ID.size
+    except (struct.error, IndexError, VarintError) as error:
         raise SchemaError(f"a response header v{header_version} is cut short: {error}") from None
     return correlation_id, position
+
+
+def _skip_tags(frame: memoryview, position: int) -> int:
+    """Nearly always there are no tags: one zero byte."""
+    return position + 1 if frame[position] == 0 else skip_tags(frame, position)
 
 
 def response_header(correlation_id: int, header_version: int) -> bytes:

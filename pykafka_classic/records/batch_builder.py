@@ -64,12 +64,8 @@ class BatchBuilder:
         self._base_timestamp = NO_TIMESTAMP
         self._max_timestamp = NO_TIMESTAMP
         self._last_offset = -1
+        self.records_count = 0
         self.uncompressed_size = RECORDS_POSITION  # bytes of the batch so far, before compression
-
-    @property
-    def records_count(self) -> int:
-        """Records so far."""
-        return len(self._parts)
 
     @property
     def max_timestamp(self) -> int:
@@ -91,9 +87,10 @@ class BatchBuilder:
             self._last_offset = self._base_offset - 1
         if record.offset <= self._last_offset:
             raise ValueError(f"offset {record.offset} after {self._last_offset}")
-        part = encode_record(record.offset - self._base_offset, record.timestamp - self._base_timestamp, record)
-        self._parts.append(part)
-        self.uncompressed_size += len(part)
+        parts = encode_record(record.offset - self._base_offset, record.timestamp - self._base_timestamp, record)
+        self._parts += parts
+        self.records_count += 1
+        self.uncompressed_size += sum(map(len, parts))
         self._last_offset = record.offset
         self._max_timestamp = max(self._max_timestamp, record.timestamp)
 
@@ -112,7 +109,7 @@ class BatchBuilder:
             fields.producer_id,
             fields.producer_epoch,
             fields.base_sequence,
-            len(self._parts),
+            self.records_count,
         )
         head = BATCH_HEADER_TO_MAGIC.pack(self._base_offset, _LENGTH_OVER_RECORDS + len(payload), fields.partition_leader_epoch, 2)
         return b"".join((head, CRC.pack(crc32c(payload, crc32c(covered))), covered, payload))

@@ -24,6 +24,8 @@ from pykafka_classic.records.layout import (
     CODEC_MASK,
     CRC,
     ENTRY_PREFIX,
+    LEGACY_ATTRIBUTES_POSITION,
+    LEGACY_CRC_POSITION,
     LEGACY_HEADER,
     LEGACY_KEY_POSITION,
     LEGACY_OVERHEAD,
@@ -156,7 +158,10 @@ class LegacyBatch:
 
     def records(self, max_size: int = compression.DECOMPRESSED_SIZE_MAX) -> list[Record]:
         """The records with absolute offsets and effective timestamps. Raises like `inner_messages`."""
-        messages = self.inner_messages(max_size)
+        return self.records_of(self.inner_messages(max_size))
+
+    def records_of(self, messages: list[Message]) -> list[Record]:
+        """The records of `inner_messages()`, which are at hand already."""
         base = self._absolute_base(messages)
         append_time = self.max_timestamp if self.timestamp_type == TimestampType.LOG_APPEND_TIME else None
         return [Record(base + message.offset, message.timestamp if append_time is None else append_time, message.key, message.value) for message in messages]
@@ -171,6 +176,16 @@ class LegacyBatch:
                 f"'{messages[-1].offset}' and it is not zero."
             )
         return base
+
+    def stamped(self, offset: int, timestamp_type: TimestampType, timestamp: int) -> bytes:
+        """These bytes with another offset and, in magic 1, timestamp (ms); what a wrapper holds stays. A changed timestamp makes a new checksum."""
+        data = bytearray(self.buffer)
+        ENTRY_PREFIX.pack_into(data, 0, offset, self.size_in_bytes - LOG_OVERHEAD)
+        if self.magic == 1 and (timestamp, timestamp_type) != (self.max_timestamp, self.timestamp_type):
+            data[LEGACY_ATTRIBUTES_POSITION] = self.codec | (TIMESTAMP_TYPE_MASK if timestamp_type == TimestampType.LOG_APPEND_TIME else 0)
+            _TIMESTAMP.pack_into(data, LEGACY_TIMESTAMP_POSITION, timestamp)
+            CRC.pack_into(data, LEGACY_CRC_POSITION, zlib.crc32(memoryview(data)[MAGIC_POSITION:]))
+        return bytes(data)
 
     def __repr__(self) -> str:
         return f"LegacyBatch(magic={self.magic}, offset={self.last_offset}, size={self.size_in_bytes}, crc={self.crc})"

@@ -15,13 +15,14 @@ Source: facts/storage.md 1.2; 2.8 DefaultRecord.java, ByteUtils.java.
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from pykafka_classic.records.layout import RECORD_SIZE_MIN, InvalidRecord
 
 _INT32_BITS: Final = 0xFFFFFFFF
 _INT64_BITS: Final = 0xFFFFFFFFFFFFFFFF
-_ONE_BYTE: Final = tuple(bytes((value,)) for value in range(128))
+_NULL: Final = b"\x01"  # length -1
+_NO_HEADERS: Final = b"\x00"
 
 
 class Header(NamedTuple):
@@ -41,17 +42,22 @@ class Record(NamedTuple):
     headers: tuple[Header, ...] = ()
 
 
-def varint(value: int) -> bytes:
-    """A signed number as zig-zag varint; 32 and 64 bit numbers look the same."""
-    bits = (value << 1) ^ (value >> 63)
-    if bits < 0x80:
-        return _ONE_BYTE[bits]
+def _long_varint(bits: int) -> bytes:
     parts = bytearray()
     while bits >= 0x80:
         parts.append(bits & 0x7F | 0x80)
         bits >>= 7
     parts.append(bits)
     return bytes(parts)
+
+
+_SHORT_VARINTS: Final = tuple(_long_varint(bits) for bits in range(4096))  # by zig-zag value: most lengths and deltas
+
+
+def varint(value: int) -> bytes:
+    """A signed number as zig-zag varint; 32 and 64 bit numbers look the same."""
+    bits = (value << 1) ^ (value >> 63)
+    return _SHORT_VARINTS[bits] if bits < 4096 else _long_varint(bits)
 
 
 def varint_size(value: int) -> int:
@@ -62,7 +68,10 @@ def varint_size(value: int) -> int:
 
 def read_varint(data: bytes, position: int) -> tuple[int, int]:
     """A 32 bit varint and the position behind it. Raises InvalidRecord when it is longer than five bytes, IndexError at the end of the data."""
-    bits = shift = 0
+    byte = data[position]
+    if byte < 0x80:
+        return (byte >> 1) ^ -(byte & 1), position + 1
+    bits, shift, position = byte & 0x7F, 7, position + 1
     while True:
         byte = data[position]
         position += 1
@@ -90,23 +99,29 @@ def read_varlong(data: bytes, position: int) -> tuple[int, int]:
             raise InvalidRecord(f"a varlong longer than 10 bytes at position {position - 10} of the records")
 
 
-def encode_record(offset_delta: int, timestamp_delta: int, record: Record) -> bytes:
-    """The record's bytes, its length in front; offset and timestamp come from the deltas."""
-    key, value, headers = record.key, record.value, record.headers
-    parts = [b"\0", varint(timestamp_delta), varint(offset_delta)]
-    parts += (b"\x01",) if key is None else (varint(len(key)), key)
-    parts += (b"\x01",) if value is None else (varint(len(value)), value)
-    parts.append(varint(len(headers)))
+def encode_record(offset_delta: int, timestamp_delta: int, record: Record) -> tuple[bytes, ...]:
+    """The record's bytes in pieces, to be joined with those of others; offset and timestamp come from the deltas."""
+    _, _, key, value, headers = record
+    deltas = varint(timestamp_delta) + varint(offset_delta)
+    key_length = _NULL if key is None else varint(len(key))
+    value_length = _NULL if value is None else varint(len(value))
+    last = _NO_HEADERS if not headers else _encode_headers(headers)
+    key, value = key or b"", value or b""
+    size = 1 + len(deltas) + len(key_length) + len(key) + len(value_length) + len(value) + len(last)
+    return varint(size), b"\0", deltas, key_length, key, value_length, value, last
+
+
+def _encode_headers(headers: tuple[Header, ...]) -> bytes:
+    parts = [varint(len(headers))]
     for name, content in headers:
         encoded = name.encode()
         parts += (varint(len(encoded)), encoded)
-        parts += (b"\x01",) if content is None else (varint(len(content)), content)
-    body = b"".join(parts)
-    return varint(len(body)) + body
+        parts += (_NULL,) if content is None else (varint(len(content)), content)
+    return b"".join(parts)
 
 
 def record_size(offset_delta: int, timestamp_delta: int, record: Record) -> int:
-    """Bytes of `encode_record(...)`, without making them."""
+    """Bytes of a record, without making them."""
     size = 1 + varint_size(timestamp_delta) + varint_size(offset_delta) + _field_size(record.key) + _field_size(record.value) + varint_size(len(record.headers))
     for name, content in record.headers:
         size += _field_size(name.encode()) + _field_size(content)
@@ -121,51 +136,50 @@ def read_records(data: bytes, count: int, base_offset: int, base_timestamp: int,
     """The `count` records that fill `data`; `append_time` (ms), when given, is every record's timestamp. Raises InvalidRecord."""
     if not 0 <= count * RECORD_SIZE_MIN <= len(data):
         raise InvalidRecord(f"{count} records in {len(data)} bytes")
-    records, position = [], 0
+    records, position, new = [], 0, tuple.__new__
     for index in range(count):
         try:
-            record, position = _read_record(data, position)
+            timestamp, offset, key, value, headers, position = _read_record(data, position)
         except IndexError:
             raise InvalidRecord(f"record {index} of {count} goes beyond the end of the batch") from None
-        offset_delta, timestamp_delta, key, value, headers = record
-        records.append(Record(base_offset + offset_delta, base_timestamp + timestamp_delta if append_time is None else append_time, key, value, headers))
+        records.append(new(Record, (base_offset + offset, base_timestamp + timestamp if append_time is None else append_time, key, value, headers)))
     if position != len(data):
         raise InvalidRecord(f"{len(data) - position} bytes behind the last of {count} records")
     return records
 
 
-_Fields = tuple[int, int, bytes | None, bytes | None, tuple[Header, ...]]
+_Fields: TypeAlias = "tuple[int, int, bytes | None, bytes | None, tuple[Header, ...], int]"
 
 
-def _read_record(data: bytes, position: int) -> tuple[_Fields, int]:
-    """(offset delta, timestamp delta, key, value, headers) and the position behind. The one-byte form of each number is read in place, for speed."""
+def _read_record(data: bytes, position: int) -> _Fields:
+    """(timestamp delta, offset delta, key, value, headers, position behind). Numbers of one byte are read in place, for speed."""
     start = position
     length, position = read_varint(data, position)
     end = position + length
     if length < 0 or end > len(data):
         raise InvalidRecord(f"a record of {length} bytes at position {start}, where {len(data) - position} are left")
-    timestamp_delta, position = read_varlong(data, position + 1)
+    key, value, headers = None, None, ()
+    byte = data[position + 1]
+    timestamp, position = ((byte >> 1) ^ -(byte & 1), position + 2) if byte < 0x80 else read_varlong(data, position + 1)
     byte = data[position]
-    offset_delta, position = ((byte >> 1) ^ -(byte & 1), position + 1) if byte < 0x80 else read_varint(data, position)
+    offset, position = ((byte >> 1) ^ -(byte & 1), position + 1) if byte < 0x80 else read_varint(data, position)
     byte = data[position]
     size, position = ((byte >> 1) ^ -(byte & 1), position + 1) if byte < 0x80 else read_varint(data, position)
-    key = None
     if size >= 0:
         key = data[position : position + size]
         position += size
     byte = data[position]
     size, position = ((byte >> 1) ^ -(byte & 1), position + 1) if byte < 0x80 else read_varint(data, position)
-    value = None
     if size >= 0:
         value = data[position : position + size]
         position += size
     if data[position]:
         headers, position = _read_headers(data, position, end)
     else:
-        headers, position = (), position + 1
+        position += 1
     if position != end:
         raise InvalidRecord(f"the record at position {start} says {length} bytes, its fields take {position - end + length}")
-    return (offset_delta, timestamp_delta, key, value, headers), position
+    return timestamp, offset, key, value, headers, position
 
 
 def _read_headers(data: bytes, position: int, end: int) -> tuple[tuple[Header, ...], int]:

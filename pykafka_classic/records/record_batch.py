@@ -18,8 +18,11 @@ from pykafka_classic.records.layout import (
     ATTRIBUTES_POSITION,
     BASE_OFFSET_POSITION,
     BATCH_HEADER,
+    BATCH_HEADER_FROM_ATTRIBUTES,
+    BATCH_HEADER_TO_MAGIC,
     CODEC_MASK,
     CONTROL_MASK,
+    CRC,
     LENGTH_POSITION,
     LOG_OVERHEAD,
     MAGIC_POSITION,
@@ -176,6 +179,19 @@ class RecordBatch:
         """The records, decoded, with absolute offsets and effective timestamps. Raises like `payload`."""
         append_time = self.max_timestamp if self.attributes & TIMESTAMP_TYPE_MASK else None
         return read_records(self.payload(max_size), self.records_count, self.base_offset, self.base_timestamp, append_time)
+
+    def stamped_header(self, base_offset: int, leader_epoch: int, timestamp_type: TimestampType, max_timestamp: int) -> bytes:
+        """The 61 bytes that, before the records as they are, make this batch one of the log. The checksum changes only where a timestamp does."""
+        attributes, crc = self.attributes, self.crc
+        changed = (timestamp_type, max_timestamp) != (self.timestamp_type, self.max_timestamp)
+        if changed:
+            append_time = TIMESTAMP_TYPE_MASK if timestamp_type == TimestampType.LOG_APPEND_TIME else 0
+            attributes = attributes & (CODEC_MASK | TRANSACTIONAL_MASK | CONTROL_MASK) | append_time
+        producer = self.producer_id, self.producer_epoch, self.base_sequence, self.records_count
+        covered = BATCH_HEADER_FROM_ATTRIBUTES.pack(attributes, self.last_offset_delta, self.base_timestamp, max_timestamp, *producer)
+        if changed:
+            crc = crc32c(self.buffer[RECORDS_POSITION:], crc32c(covered))
+        return BATCH_HEADER_TO_MAGIC.pack(base_offset, self.size_in_bytes - LOG_OVERHEAD, leader_epoch, self.magic) + CRC.pack(crc) + covered
 
     def __repr__(self) -> str:
         return f"RecordBatch(magic={self.magic}, offsets=[{self.base_offset}, {self.last_offset}], size={self.size_in_bytes}, crc={self.crc})"

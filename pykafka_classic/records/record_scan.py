@@ -9,16 +9,18 @@ Source: facts/storage.md 1.2, 8; 2.8 DefaultRecord.java, LogValidator.scala.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from pykafka_classic.records.layout import InvalidRecord
 from pykafka_classic.records.record import read_varint, read_varlong
 
+_UNUSUAL: Final = -9  # a position that no comparison below takes for the right one
+
 
 class RecordScan(NamedTuple):
-    """What was seen in the first `count` records. Timestamps are deltas to the base timestamp, in ms."""
+    """What was seen in the first `looked_at` records. Timestamps are deltas to the base timestamp, in ms."""
 
-    count: int
+    looked_at: int  # records
     least_timestamp_delta: int
     largest_timestamp_delta: int
     index_of_largest: int  # the first record that has it
@@ -42,15 +44,15 @@ def scan_records(data: bytes, count: int, *, first: int, complete: bool) -> Reco
                 at, length = position + 2, (data[position + 1] << 7 | byte & 0x7F) >> 1
             stop, timestamp = at + length, data[at + 1]
             if index >= 64:
-                at += 1 if data[at + 2] == (index << 1 & 0x7F | 0x80) and data[at + 3] == index >> 6 else -9
+                at = at + 1 if data[at + 2] == (index << 1 & 0x7F | 0x80) and data[at + 3] == index >> 6 < 0x80 else _UNUSUAL
             elif data[at + 2] != index << 1:
-                at = -9
+                at = _UNUSUAL
             key = data[at + 3]
             if timestamp < 0x80 and key < 0x80 and at >= 0 and not byte & 1:
                 at += 4 if key & 1 else 4 + (key >> 1)
                 byte = data[at]
                 if byte >= 0x80:  # an odd one is negative: not the common form
-                    at = -9 if byte & 1 else at + 2 + ((data[at + 1] << 7 | byte & 0x7F) >> 1)
+                    at = _UNUSUAL if byte & 1 else at + 2 + ((data[at + 1] << 7 | byte & 0x7F) >> 1)
                 else:
                     at += 1 if byte & 1 else 1 + (byte >> 1)
                 if at + 1 == stop and data[at] == 0 and length < 8192:

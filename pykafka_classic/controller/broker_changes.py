@@ -145,9 +145,9 @@ class BrokerChanges:
 
     # Failed disks and answers
 
-    async def process_log_dir_event_notification(self, notifications: Sequence[str], broker_ids: Sequence[int]) -> None:
+    async def process_log_dir_event_notification(self, broker_ids: Sequence[int]) -> None:
         """Brokers lost a disk: ask them, by LeaderAndIsr, which of their replicas are still there."""
-        self._core.log.info("Handling log directory failure for brokers %s (%d notifications)", _ids(broker_ids), len(notifications))
+        self._core.log.info("Handling log directory failure for brokers %s", _ids(broker_ids))
         await self._replicas.handle_state_changes(self._context.replicas_on_brokers(broker_ids), ReplicaState.ONLINE)
 
     async def process_leader_and_isr_response(self, broker_id: int, response: LeaderAndIsrResponse) -> None:

@@ -116,8 +116,8 @@ class ControllerContext:
 
     def set_topic_id(self, topic: str, topic_id: bytes) -> None:
         """Remember a topic's id. One id for one name: anything else means that two topics were mixed up."""
-        assert self.topic_ids.get(topic, topic_id) == topic_id, f"topic {topic} has the id {self.topic_ids[topic]} already, not {topic_id}"
-        assert self.topic_names.get(topic_id, topic) == topic, f"topic id {topic_id} belongs to {self.topic_names[topic_id]} already, not to {topic}"
+        assert self.topic_ids.get(topic, topic_id) == topic_id, f"topic {topic} has the id {self.topic_ids[topic]!r} already, not {topic_id!r}"
+        assert self.topic_names.get(topic_id, topic) == topic, f"topic id {topic_id!r} belongs to {self.topic_names[topic_id]} already, not to {topic}"
         self.topic_ids[topic] = topic_id
         self.topic_names[topic_id] = topic
 

@@ -16,6 +16,7 @@ from pykafka_classic.controller.events import ControllerEvent
 from pykafka_classic.controller.logs import PrefixedLog, StateChangeLog
 from pykafka_classic.controller.zk_client import ControllerZkClient
 from pykafka_classic.controller.zk_cluster import ZkCluster
+from pykafka_classic.controller.zk_notifications import ZkNotifications
 from pykafka_classic.controller.zk_partition_states import PartitionStates
 
 
@@ -29,6 +30,7 @@ class ControllerCore:
     zk: ControllerZkClient
     cluster: ZkCluster
     states: PartitionStates
+    notifications: ZkNotifications
     channels: ControllerChannelManager
     batch: BrokerRequestBatch
     clock: Clock

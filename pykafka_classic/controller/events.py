@@ -231,13 +231,10 @@ class UpdateFeatures:
 
 EventWithCaller: TypeAlias = ControlledShutdown | AlterIsrReceived | ReplicaLeaderElection | ApiPartitionReassignment | ListPartitionReassignments | UpdateFeatures
 
-ControllerEvent: TypeAlias = (
-    Startup
-    | ControllerChange
-    | Reelect
-    | RegisterBrokerAndReelect
-    | Expire
-    | BrokerChange
+EventOfOffice: TypeAlias = Startup | ControllerChange | Reelect | RegisterBrokerAndReelect | Expire  # about who is controller
+
+EventOfActiveController: TypeAlias = (
+    BrokerChange
     | BrokerModifications
     | TopicChange
     | PartitionModifications
@@ -254,6 +251,8 @@ ControllerEvent: TypeAlias = (
     | TopicDeletionStopReplicaResponseReceived
     | EventWithCaller
 )
+
+ControllerEvent: TypeAlias = EventOfOffice | EventOfActiveController
 
 
 def refuse(event: ControllerEvent, error: ErrorCode) -> None:

@@ -76,7 +76,8 @@ class TopicDeletionManager:
 
     async def process_stop_replica_response(self, event: TopicDeletionStopReplicaResponseReceived) -> None:
         """A broker has deleted replicas, or could not."""
-        failed, deleted = [], []
+        failed: list[PartitionAndReplica] = []
+        deleted: list[PartitionAndReplica] = []
         for partition, error in event.partition_errors.items():
             is_deleted = event.request_error is ErrorCode.NONE and error is ErrorCode.NONE
             (deleted if is_deleted else failed).append(PartitionAndReplica(partition, event.broker_id))
@@ -132,9 +133,8 @@ class TopicDeletionManager:
         for topic in queued:
             if self._context.are_all_replicas_in_state(topic, ReplicaState.DELETION_SUCCESSFUL):
                 await self._complete_delete_topic(topic)
-            elif not self._context.is_any_replica_in_state(topic, ReplicaState.DELETION_STARTED):
-                if self._context.is_any_replica_in_state(topic, ReplicaState.DELETION_INELIGIBLE):
-                    to_retry.append(topic)
+            elif self._waits_for_retry(topic):
+                to_retry.append(topic)
             if self._is_eligible(topic):
                 self._log.info("Deletion of topic %s (re)started", topic)
                 to_start.append(topic)
@@ -143,6 +143,10 @@ class TopicDeletionManager:
             await self._replicas.handle_state_changes(failed, ReplicaState.OFFLINE)
         if to_start:
             await self._start(to_start)
+
+    def _waits_for_retry(self, topic: str) -> bool:
+        is_started = self._context.is_any_replica_in_state(topic, ReplicaState.DELETION_STARTED)
+        return not is_started and self._context.is_any_replica_in_state(topic, ReplicaState.DELETION_INELIGIBLE)
 
     def _is_eligible(self, topic: str) -> bool:
         return (

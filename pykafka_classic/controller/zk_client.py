@@ -92,9 +92,9 @@ class ControllerZkClient:
         [result] = await self.submit([Exists(path, watch=True)])
         return expect(result, Code.NO_NODE).ok
 
-    async def fenced(self, writes: Sequence[Create | SetData | Delete]) -> list[Result]:
-        """Each write behind a check of the controller epoch, pipelined; the answers are those of the writes. Raises ControllerMoved."""
-        check = Check(controller_epoch_znode.PATH, self._context.epoch_zk_version)
+    async def fenced(self, writes: Sequence[Create | SetData | Delete], epoch_zk_version: int | None = None) -> list[Result]:
+        """Each write behind a check of the controller epoch (by default the present one), pipelined; the answers are those of the writes. Raises ControllerMoved."""
+        check = Check(controller_epoch_znode.PATH, self._context.epoch_zk_version if epoch_zk_version is None else epoch_zk_version)
         answers = await self.submit([Multi((check, write)) for write in writes])
         return [_behind_fence(answer, write.path, check.version) for answer, write in zip(answers, writes, strict=True)]
 
@@ -149,9 +149,10 @@ class ControllerZkClient:
             raise ControllerMoved("another broker won the election")
         return stored.stat.version
 
-    async def delete_controller(self) -> None:
-        """Give the office up, so that every broker tries to win it."""
-        await self.delete_fenced([controller_znode.PATH])
+    async def delete_controller(self, epoch_zk_version: int) -> None:
+        """Give up the office that was won at this version of /controller_epoch, so that every broker tries to win it."""
+        [result] = await self.fenced([Delete(controller_znode.PATH)], epoch_zk_version)
+        expect(result, Code.NO_NODE)
 
 
 def _behind_fence(answer: Result, path: str, expected_version: int) -> Result:

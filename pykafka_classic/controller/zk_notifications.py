@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Mapping
+
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.common.zookeeper import Code, Create, GetChildren, GetData, SetData
 from pykafka_classic.controller.zk_client import ControllerZkClient, expect
@@ -63,7 +64,7 @@ class ZkNotifications:
             if not expect(result, Code.NO_NODE).ok:
                 continue
             try:
-                brokers.add(log_dir_event_notification.decode(result.data).broker_id)
+                brokers.add(log_dir_event_notification.decode(result.data).broker)
             except MalformedZNode as error:
                 log.error("Ignoring %s: %s", path, error)
         return sorted(brokers)

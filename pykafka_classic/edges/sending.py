@@ -134,9 +134,9 @@ class SendingTransport(tcp.Server):
             self._full = True  # the reactor will find the same error and end the connection properly
         if self._full or self._outgoing.unsent:
             self._full = True
-            self.startWriting()
+            self.startWriting()  # type: ignore[no-untyped-call]  # Twisted is typed in parts only, here and below
 
-    def doWrite(self) -> ConnectionLost | ConnectionDone | None:
+    def doWrite(self) -> ConnectionLost | ConnectionDone | None:  # type: ignore[override]  # the supertype says None, its own code returns these
         """The reactor found room in the socket."""
         try:
             self._outgoing.send()
@@ -146,8 +146,8 @@ class SendingTransport(tcp.Server):
             return None
         self._full = False
         if self.disconnecting:
-            return super().doWrite()
-        self.stopWriting()
+            return super().doWrite()  # type: ignore[no-untyped-call,no-any-return]
+        self.stopWriting()  # type: ignore[no-untyped-call]
         self.protocol.all_sent()
         return None
 
@@ -155,7 +155,7 @@ class SendingTransport(tcp.Server):
 class SendingPort(tcp.Port):
     """A listening socket whose connections are `SendingTransport`s. Buffer sizes in bytes; -1 leaves them to the system."""
 
-    transport = SendingTransport
+    transport = SendingTransport  # type: ignore[assignment]  # replaceable by Twisted's documentation, if not by its annotation
 
     def __init__(self, port: int, factory: Any, *, interface: str, reactor: Any, send_buffer: int = -1, receive_buffer: int = -1) -> None:
         super().__init__(port, factory, 50, interface, reactor)
@@ -163,7 +163,7 @@ class SendingPort(tcp.Port):
 
     def createInternetSocket(self) -> socket.socket:
         """Accepted sockets inherit the sizes; set before the bind, as the window's scale is settled in the handshake."""
-        created: socket.socket = super().createInternetSocket()
+        created: socket.socket = super().createInternetSocket()  # type: ignore[no-untyped-call]
         for option, size in self._buffers.items():
             if size >= 0:
                 created.setsockopt(socket.SOL_SOCKET, option, size)

@@ -37,7 +37,7 @@ from pykafka_classic.log.append_origin import AppendOrigin
 from pykafka_classic.log.record_errors import Looked, RecordError, RecordValidationError, check_records, look_into
 from pykafka_classic.records.batch_builder import BatchFields, build_batch
 from pykafka_classic.records.compression import NONE, ZSTD, decompress_start
-from pykafka_classic.records.layout import NO_OFFSET, NO_TIMESTAMP, RECORDS_POSITION, InvalidRecord, TimestampType
+from pykafka_classic.records.layout import NO_OFFSET, NO_TIMESTAMP, RECORDS_POSITION, TIMESTAMP_TYPE_MASK, InvalidRecord, TimestampType
 from pykafka_classic.records.message_set import LegacyBatch, build_message_set
 from pykafka_classic.records.record import Record
 from pykafka_classic.records.record_batch import AnyBatch, RecordBatch, iterate_batches
@@ -164,7 +164,7 @@ def _assign_in_place(batch: RecordBatch, rules: AppendRules, context: AppendCont
 
 def _scan(batch: RecordBatch, rules: AppendRules, now_ms: int) -> RecordScan:
     """Look at as many records as the rules ask for (module docstring)."""
-    if batch.timestamp_type == TimestampType.LOG_APPEND_TIME:
+    if batch.attributes & TIMESTAMP_TYPE_MASK:
         check_records(look_into(batch, rules), rules, now_ms)  # refuses them all
     limit = LONG_MAX if rules.log_append_time else rules.timestamp_difference_max_ms
     if not rules.compacted and limit == LONG_MAX:

@@ -183,9 +183,9 @@ class RecordBatch:
     def stamped_header(self, base_offset: int, leader_epoch: int, timestamp_type: TimestampType, max_timestamp: int) -> bytes:
         """The 61 bytes that, before the records as they are, make this batch one of the log. The checksum changes only where a timestamp does."""
         attributes, crc = self.attributes, self.crc
-        changed = (timestamp_type, max_timestamp) != (self.timestamp_type, self.max_timestamp)
+        append_time = TIMESTAMP_TYPE_MASK if timestamp_type is TimestampType.LOG_APPEND_TIME else 0
+        changed = max_timestamp != self.max_timestamp or attributes & TIMESTAMP_TYPE_MASK != append_time
         if changed:
-            append_time = TIMESTAMP_TYPE_MASK if timestamp_type == TimestampType.LOG_APPEND_TIME else 0
             attributes = attributes & (CODEC_MASK | TRANSACTIONAL_MASK | CONTROL_MASK) | append_time
         producer = self.producer_id, self.producer_epoch, self.base_sequence, self.records_count
         covered = BATCH_HEADER_FROM_ATTRIBUTES.pack(attributes, self.last_offset_delta, self.base_timestamp, max_timestamp, *producer)

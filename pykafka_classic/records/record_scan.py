@@ -24,7 +24,7 @@ class RecordScan(NamedTuple):
     least_timestamp_delta: int
     largest_timestamp_delta: int
     index_of_largest: int  # the first record that has it
-    null_keys: int  # records without a key
+    null_keys: int  # records without one
 
 
 def scan_records(data: bytes, count: int, *, first: int, complete: bool) -> RecordScan:
@@ -32,45 +32,53 @@ def scan_records(data: bytes, count: int, *, first: int, complete: bool) -> Reco
 
     Raises InvalidRecord for broken structure, offsets other than 0, 1, 2, ..., or bytes left over.
     """
-    index = position = null_keys = 0
-    timestamps = []
-    last = min(first, count)
+    timestamps: list[int] = []
+    without_key: list[int] = []
     try:
-        while index < last:
-            byte = data[position]
-            if byte < 0x80:
-                at, length = position + 1, byte >> 1
-            else:
-                at, length = position + 2, (data[position + 1] << 7 | byte & 0x7F) >> 1
-            stop, timestamp = at + length, data[at + 1]
-            if index >= 64:
-                at = at + 1 if data[at + 2] == (index << 1 & 0x7F | 0x80) and data[at + 3] == index >> 6 < 0x80 else _UNUSUAL
-            elif data[at + 2] != index << 1:
-                at = _UNUSUAL
-            key = data[at + 3]
-            if timestamp < 0x80 and key < 0x80 and at >= 0 and not byte & 1:
-                at += 4 if key & 1 else 4 + (key >> 1)
-                byte = data[at]
-                if byte >= 0x80:  # an odd one is negative: not the common form
-                    at = _UNUSUAL if byte & 1 else at + 2 + ((data[at + 1] << 7 | byte & 0x7F) >> 1)
-                else:
-                    at += 1 if byte & 1 else 1 + (byte >> 1)
-                if at + 1 == stop and data[at] == 0 and length < 8192:
-                    timestamps.append((timestamp >> 1) ^ -(timestamp & 1))
-                    null_keys += key & 1
-                    index, position = index + 1, stop
-                    continue
-            timestamp, has_key, position = _scan_record(data, position, index)
-            timestamps.append(timestamp)
-            null_keys += not has_key
-            index += 1
+        position = _walk(data, min(first, count), timestamps, without_key)
+        if complete and first >= count and position != len(data):
+            raise InvalidRecord(f"{len(data) - position} bytes behind the last of {count} records")
     except IndexError:
         if complete:
-            raise InvalidRecord(f"record {index} of {count} goes beyond the end of the batch") from None
-    if complete and index == count and position != len(data):
-        raise InvalidRecord(f"{len(data) - position} bytes behind the last of {count} records")
+            raise InvalidRecord(f"record {len(timestamps)} of {count} goes beyond the end of the batch") from None
     largest = max(timestamps, default=0)
-    return RecordScan(index, min(timestamps, default=0), largest, timestamps.index(largest) if timestamps else 0, null_keys)
+    return RecordScan(len(timestamps), min(timestamps, default=0), largest, timestamps.index(largest) if timestamps else 0, len(without_key))
+
+
+def _walk(data: bytes, last: int, timestamps: list[int], without_key: list[int]) -> int:
+    """Go over `last` records, note their timestamp deltas and which have no key; the position behind. Raises like `_scan_record`."""
+    index = position = 0
+    while index < last:
+        byte = data[position]
+        if byte < 0x80:
+            at, length = position + 1, byte >> 1
+        else:
+            at, length = position + 2, (data[position + 1] << 7 | byte & 0x7F) >> 1
+        stop, timestamp = at + length, data[at + 1]
+        if index >= 64:
+            at = at + 1 if data[at + 2] == (index << 1 & 0x7F | 0x80) and data[at + 3] == index >> 6 < 0x80 else _UNUSUAL
+        elif data[at + 2] != index << 1:
+            at = _UNUSUAL
+        key = data[at + 3]
+        if timestamp < 0x80 and key < 0x80 and at >= 0 and not byte & 1:
+            at += 4 if key & 1 else 4 + (key >> 1)
+            byte = data[at]
+            if byte >= 0x80:  # an odd one is negative: not the common form
+                at = _UNUSUAL if byte & 1 else at + 2 + ((data[at + 1] << 7 | byte & 0x7F) >> 1)
+            else:
+                at += 1 if byte & 1 else 1 + (byte >> 1)
+            if at + 1 == stop and data[at] == 0 and length < 8192:
+                timestamps.append((timestamp >> 1) ^ -(timestamp & 1))
+                if key & 1:
+                    without_key.append(index)
+                index, position = index + 1, stop
+                continue
+        timestamp, has_key, position = _scan_record(data, position, index)
+        timestamps.append(timestamp)
+        if not has_key:
+            without_key.append(index)
+        index += 1
+    return position
 
 
 def _scan_record(data: bytes, position: int, index: int) -> tuple[int, bool, int]:

@@ -100,9 +100,13 @@ class IncrementalContext(FetchContext):
     def __init__(self, session: FetchSession) -> None:
         super().__init__(list(session.partitions.values()), session.id)
         self._session = session
+        self._epoch = session.epoch
 
     def response(self, results: Sequence[FetchPartitionData]) -> FetchResponse:
         """The answer: partitions with records, an error, or offsets that moved since the last one."""
+        if self._session.epoch != self._epoch:
+            log.info("Incremental fetch session %d expected epoch %d, but got %d. Possible duplicate request.", self.session_id, self._epoch, self._session.epoch)
+            return FetchResponse(error_code=ErrorCode.INVALID_FETCH_SESSION_EPOCH, session_id=self.session_id)
         partitions = self._session.partitions
         news = []
         for data in results:

@@ -61,8 +61,12 @@ class RecordAppends:
         for topic_partition, records in entries:
             try:
                 info, high_watermark_moved = self._append_one(params, topic_partition, records)
-            except Exception as error:
+            except KafkaError as error:
                 results[topic_partition] = self._failure(topic_partition, error)
+                continue
+            except Exception:
+                log.exception("Error processing append operation on partition %s", topic_partition)
+                results[topic_partition] = PartitionAppendResult(ErrorCode.UNKNOWN_SERVER_ERROR, log_start_offset=self._log_start_offset(topic_partition))
                 continue
             results[topic_partition] = PartitionAppendResult(ErrorCode.NONE, info.first_offset, info.log_append_time, info.log_start_offset)
             required[topic_partition] = info.last_offset + 1
@@ -83,10 +87,7 @@ class RecordAppends:
             records, params.origin, required_acks=params.required_acks, produce_version=params.produce_version
         )
 
-    def _failure(self, topic_partition: TopicPartition, error: Exception) -> PartitionAppendResult:
-        if not isinstance(error, KafkaError):
-            log.error("Error processing append operation on partition %s", topic_partition, exc_info=error)
-            return PartitionAppendResult(ErrorCode.UNKNOWN_SERVER_ERROR, log_start_offset=self._log_start_offset(topic_partition))
+    def _failure(self, topic_partition: TopicPartition, error: KafkaError) -> PartitionAppendResult:
         if error.code in _WITHOUT_LOG_START or error.code is ErrorCode.INVALID_TOPIC_EXCEPTION:
             return PartitionAppendResult(error.code)
         log.info("Error processing append operation on partition %s: %s (%s)", topic_partition, error, error.code.name)

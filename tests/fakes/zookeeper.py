@@ -256,15 +256,15 @@ class FakeZooKeeper:
         return self._session_id
 
     def submit(self, requests: Sequence[Request]) -> Promise[list[Result]]:
-        """Queue all; without a session all are answered SESSION_EXPIRED at once."""
+        """Queue all. Between two sessions they wait for the next; after `close` all are answered SESSION_EXPIRED."""
         batch = _Batch([None] * len(requests))
         if not requests:
             batch.promise.resolve([])
-        for index, request in enumerate(requests):
-            if self._session_id:
-                self._outgoing.append(_Pending(self._server.next_order(), request, batch, index))
-            else:
-                batch.answer(index, Result(Code.SESSION_EXPIRED))
+        pending = [_Pending(self._server.next_order(), request, batch, index) for index, request in enumerate(requests)]
+        if self._closed:
+            _answer_expired(pending)
+        else:
+            self._outgoing.extend(pending)
         self._server.run_unless_held()
         return batch.promise
 
@@ -293,13 +293,13 @@ class FakeZooKeeper:
         moves: list[tuple[int, Callable[[], bool]]] = []
         if self._connected and self._incoming:
             moves.append((self._incoming[0][0], self.receive_one))
-        if self._connected and self._outgoing:
+        if self._connected and self._session_id and self._outgoing:
             moves.append((self._outgoing[0].order, self.process_one))
         return moves
 
     def process_one(self) -> bool:
         """The server performs the oldest request; its answer sets out. False: nothing to do."""
-        if not self._connected or not self._outgoing:
+        if not (self._connected and self._session_id and self._outgoing):
             return False
         pending = self._outgoing.popleft()
         pending.result = self._server.process(pending.request, self._session_id)
@@ -321,14 +321,13 @@ class FakeZooKeeper:
 
     def enqueue(self, event: WatchEvent) -> None:
         """A watch of this session has fired."""
-        if not self._closed:
-            self._incoming.append((self._server.next_order(), event))
+        self._incoming.append((self._server.next_order(), event))
 
     # What tests do to it
 
     def disconnect(self) -> None:
         """Cut the connection. Answers on their way are lost: those requests will be sent, and performed, once more."""
-        if not self._connected or self._closed:
+        if not self._connected:
             return
         self._connected = False
         lost = [message for _, message in self._incoming if isinstance(message, _Pending)]
@@ -338,7 +337,7 @@ class FakeZooKeeper:
 
     def reconnect(self) -> None:
         """The connection stands again: same session, or a new one if it expired meanwhile."""
-        if self._connected or self._closed:
+        if self._connected or self not in self._server.clients:
             return
         self._connected = True
         if self._server.has_session(self._session_id):
@@ -349,9 +348,10 @@ class FakeZooKeeper:
         self._server.run_unless_held()
 
     def expire(self, *, renew: bool = True) -> None:
-        """The ensemble drops the session. A connected client learns it now (and has a new session, unless `renew=False`), another one at its `reconnect`."""
-        if self._closed:
-            return
+        """The ensemble drops the session. A connected client learns it now (and has a new session, unless `renew=False`), another one at its `reconnect`.
+
+        As with the real adapter: EXPIRED is told, then all that was outstanding is answered, then RENEWED is told and what was submitted meanwhile is sent.
+        """
         self._server.close_session(self._session_id)
         if self._connected:
             self._learn_of_expiry()
@@ -361,40 +361,48 @@ class FakeZooKeeper:
 
     def renew(self) -> None:
         """A new session after `expire(renew=False)`."""
-        if not self._session_id and not self._closed:
+        if not self._session_id and self in self._server.clients:
             self._session_id = self._server.open_session(self)
             self._tell(SessionEvent.RENEWED)
+            self._server.run_unless_held()
 
-    def close(self) -> None:
-        """End the session in order: ephemerals go at once, nobody is told."""
-        session, self._session_id = self._session_id, 0
-        self._stop()
+    def close(self) -> Promise[None]:
+        """End the session in order: ephemerals go at once, listeners hear nothing, what is outstanding is answered SESSION_EXPIRED."""
+        self._closed = True
+        outstanding = self._take_outstanding()
+        session = self.kill()
+        _answer_expired(outstanding)
         self._server.close_session(session)
+        return Promise.resolved(None)
 
     def kill(self) -> int:
         """The client's process dies: nothing is answered any more, its session lives on until `server.close_session` of the id returned."""
         session, self._session_id = self._session_id, 0
-        self._stop()
-        return session
-
-    def _learn_of_expiry(self) -> None:
-        outstanding = [message for _, message in self._incoming if isinstance(message, _Pending)] + list(self._outgoing)
-        self._session_id = 0
-        self._incoming.clear()
-        self._outgoing.clear()
-        for pending in outstanding:
-            pending.batch.answer(pending.index, Result(Code.SESSION_EXPIRED))
-        self._tell(SessionEvent.EXPIRED)
-
-    def _stop(self) -> None:
-        self._closed, self._connected = True, False
-        self._outgoing.clear()
-        self._incoming.clear()
+        self._connected = False
+        self._take_outstanding()
         self._watch_listeners.clear()
         self._session_listeners.clear()
         if self in self._server.clients:
             self._server.clients.remove(self)
+        return session
+
+    def _learn_of_expiry(self) -> None:
+        outstanding = self._take_outstanding()
+        self._session_id = 0
+        self._tell(SessionEvent.EXPIRED)
+        _answer_expired(outstanding)
+
+    def _take_outstanding(self) -> list[_Pending]:
+        taken = [message for _, message in self._incoming if isinstance(message, _Pending)] + list(self._outgoing)
+        self._incoming.clear()
+        self._outgoing.clear()
+        return taken
 
     def _tell(self, event: SessionEvent) -> None:
         for listener in list(self._session_listeners):
             listener(event)
+
+
+def _answer_expired(outstanding: Sequence[_Pending]) -> None:
+    for pending in outstanding:
+        pending.batch.answer(pending.index, Result(Code.SESSION_EXPIRED, getattr(pending.request, "path", "")))

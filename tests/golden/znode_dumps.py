@@ -43,15 +43,15 @@ def stored_nodes(folder: str) -> Iterator[StoredNode]:
 
 
 def chroots(paths: Iterable[str]) -> list[str]:
-    """The roots of the clusters among these paths, longest first; "" is a cluster without a chroot."""
-    return sorted({path.removesuffix("/brokers/ids") for path in paths if path.endswith("/brokers/ids")}, key=len, reverse=True)
+    """The roots of the clusters among these paths, longest first, then "": a cluster without a chroot, or a consumer that had none."""
+    return sorted({path.removesuffix("/brokers/ids") for path in paths if path.endswith("/brokers/ids")} | {""}, key=len, reverse=True)
 
 
 def _below(roots: list[str], where: str, nodes: Iterable[dict[str, Any]]) -> Iterator[StoredNode]:
     for node in nodes:
         path = node["path"]
-        root = next((root for root in roots if path.startswith(f"{root}/")), None)
-        if root is not None and not any(each.startswith(path) for each in roots if each):
+        if not any(each.startswith(path) for each in roots):  # not a chroot, nor a parent of one
+            root = next(root for root in roots if path.startswith(f"{root}/"))
             data = node["data"]
             yield StoredNode(where, path.removeprefix(root), None if data is None else data.encode())
 

@@ -175,17 +175,25 @@ def test_expiry_answers_whatever_is_outstanding() -> None:
     one.start(Create("/a"), Create("/b"))
     one.zookeeper.process_one()
     one.zookeeper.expire()
-    assert one.heard == [[Code.SESSION_EXPIRED] * 2, SessionEvent.EXPIRED, SessionEvent.RENEWED]
+    assert one.heard == [SessionEvent.EXPIRED, [Code.SESSION_EXPIRED] * 2, SessionEvent.RENEWED]
     assert (server.exists("/a"), server.exists("/b")) == (True, False)
 
 
-def test_between_two_sessions_every_request_is_answered_session_expired() -> None:
+def test_what_is_submitted_between_two_sessions_waits_for_the_next() -> None:
     _, one, _ = _two()
     one.zookeeper.expire(renew=False)
     assert one.zookeeper.session_id == 0
-    assert one.ask(Create("/a"))[0].code is Code.SESSION_EXPIRED
+    one.start(Create("/a"))
+    assert one.heard == [SessionEvent.EXPIRED]
     one.zookeeper.renew()
-    assert one.ask(Create("/a"))[0].code is Code.OK
+    assert one.heard == [SessionEvent.EXPIRED, SessionEvent.RENEWED, [Code.OK]]
+
+
+def test_a_listener_may_submit_when_told_of_the_expiry() -> None:
+    _, one, _ = _two()
+    one.zookeeper.add_session_listener(lambda event: one.start(Create("/a")) if event is SessionEvent.EXPIRED else None)
+    one.zookeeper.expire()
+    assert one.heard == [SessionEvent.EXPIRED, SessionEvent.RENEWED, [Code.OK]]
 
 
 def test_disconnection_holds_requests_and_events_back_until_the_reconnect() -> None:
@@ -218,16 +226,26 @@ def test_an_expiry_while_disconnected_is_learnt_at_the_reconnect() -> None:
     one.zookeeper.expire()
     assert (one.heard, server.exists("/e")) == ([SessionEvent.DISCONNECTED], False)
     one.zookeeper.reconnect()
-    assert one.heard[1:] == [[Code.SESSION_EXPIRED], SessionEvent.EXPIRED, SessionEvent.RENEWED]
+    assert one.heard[1:] == [SessionEvent.EXPIRED, [Code.SESSION_EXPIRED], SessionEvent.RENEWED]
     assert one.ask(Create("/e", ephemeral=True))[0].ok
 
 
 def test_closing_removes_ephemerals_at_once() -> None:
     server, one, two = _two()
     one.ask(Create("/e", ephemeral=True))
-    one.zookeeper.close()
+    assert one.zookeeper.close().settled
     assert (server.exists("/e"), one.heard) == (False, [])
     assert two.ask(Exists("/e"))[0].code is Code.NO_NODE
+
+
+def test_a_closed_client_answers_session_expired() -> None:
+    server, one, _ = _two()
+    server.held = True
+    one.start(Create("/a"))
+    one.zookeeper.close()
+    one.start(Create("/b"))
+    one.zookeeper.reconnect()
+    assert one.heard == [[Code.SESSION_EXPIRED], [Code.SESSION_EXPIRED]]
 
 
 def test_a_killed_client_hears_nothing_and_its_ephemerals_wait_for_the_session_timeout() -> None:
@@ -236,6 +254,8 @@ def test_a_killed_client_hears_nothing_and_its_ephemerals_wait_for_the_session_t
     session = one.zookeeper.kill()
     two.ask(SetData("/p", b"x"), Exists("/e", watch=True))
     assert (server.exists("/e"), one.heard) == (True, [])
+    one.start(GetData("/p"))
+    assert one.heard == []
     server.close_session(session)
     assert _kinds(two.heard) == [(WatchKind.DELETED, "/e")]
     assert not server.has_session(session)

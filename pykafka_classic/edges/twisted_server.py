@@ -1,0 +1,215 @@
+"""A broker's listeners: sockets bound at once, connections accepted and counted, requests served when the broker is ready, silent connections closed.
+
+`BrokerListener` is Kafka's acceptor and processors for one listener; what happens on a connection is in `broker_protocol.py`.
+
+Differs from Kafka: over `max.connections` the listener stops accepting (Kafka closes an idle one in favour of its brokers); there is no limit on the rate of new connections.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from twisted.internet import protocol
+from twisted.internet.error import CannotListenError
+
+from pykafka_classic.common.config import KafkaConfig
+from pykafka_classic.common.listeners import EndPoint
+from pykafka_classic.common.promise import Promise
+from pykafka_classic.edges.broker_protocol import BrokerProtocol, Dispatch
+from pykafka_classic.edges.child_processes import port_taken
+from pykafka_classic.edges.clocks import ReactorClock
+from pykafka_classic.edges.reactor import Reactor
+from pykafka_classic.edges.sending import SendingPort
+from pykafka_classic.protocol.api_keys import ApiKey
+
+log = logging.getLogger("kafka.network.SocketServer")
+
+IDLE_CHECKS_PER_PERIOD: Final = 10
+
+# At the stop: how long a peer may take to read what has been answered.
+CLOSE_PATIENCE_MS: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class ListenerSettings:
+    """One listener's address and limits (Kafka's keys in brackets). Sizes in bytes.
+
+    Attributes:
+        host: empty for every interface.
+        port: 0 for any free one.
+        max_connections_per_ip_overrides: other limits for some addresses.
+    """
+
+    host: str
+    port: int
+    name: str = "PLAINTEXT"
+    broker_id: int = -1
+    request_max_bytes: int = 104857600  # socket.request.max.bytes
+    send_buffer: int = -1  # socket.send.buffer.bytes
+    receive_buffer: int = -1  # socket.receive.buffer.bytes
+    max_idle_ms: int = 600_000  # connections.max.idle.ms
+    max_connections: int = 2**31 - 1  # max.connections
+    max_connections_per_ip: int = 2**31 - 1
+    max_connections_per_ip_overrides: Mapping[str, int] = field(default_factory=dict)
+
+    @staticmethod
+    def from_config(config: KafkaConfig, end_point: EndPoint) -> ListenerSettings:
+        """A broker's listener."""
+        overrides = dict(part.strip().rsplit(":", 1) for part in config.max_connections_per_ip_overrides.split(",") if part.strip())
+        return ListenerSettings(
+            host=end_point.host,
+            port=end_point.port,
+            name=end_point.listener_name,
+            broker_id=config.broker_id,
+            request_max_bytes=config.socket_request_max_bytes,
+            send_buffer=config.socket_send_buffer_bytes,
+            receive_buffer=config.socket_receive_buffer_bytes,
+            max_idle_ms=config.connections_max_idle_ms,
+            max_connections=config.max_connections,
+            max_connections_per_ip=config.max_connections_per_ip,
+            max_connections_per_ip_overrides={host: int(count) for host, count in overrides.items()},
+        )
+
+
+class CannotListen(Exception):
+    """The address cannot be bound; the text says why."""
+
+
+class BrokerListener(protocol.Factory):
+    """One listening socket with its connections. Implements `broker_protocol.ConnectionOwner`.
+
+    Args:
+        apis: what is served, with versions.
+        dispatch: called with each request and the peer's address.
+    """
+
+    noisy = False  # Twisted's own lines about start and stop
+
+    def __init__(self, reactor: Reactor, settings: ListenerSettings, apis: Mapping[ApiKey, tuple[int, int]], dispatch: Dispatch) -> None:
+        self._reactor = reactor
+        self._settings = settings
+        self.apis = apis
+        self.dispatch = dispatch
+        self.processing = False
+        self._port: SendingPort | None = None
+        self._accepting = True
+        self._connections: set[BrokerProtocol] = set()
+        self._connections_by_host: Counter[str] = Counter()
+        self._stopped: Promise[None] | None = None
+
+    @property
+    def prefix(self) -> str:
+        """What log lines begin with."""
+        return f"[SocketServer listener={self._settings.name}, nodeId={self._settings.broker_id}]"
+
+    @property
+    def request_max_bytes(self) -> int:
+        """socket.request.max.bytes."""
+        return self._settings.request_max_bytes
+
+    @property
+    def connection_count(self) -> int:
+        """Open connections."""
+        return len(self._connections)
+
+    def listen(self) -> int:
+        """Bind and accept; requests wait for `start_processing`. The port, which was perhaps any. Raises CannotListen."""
+        host = self._settings.host
+        port = SendingPort(
+            self._settings.port,
+            self,
+            interface="" if host == "0.0.0.0" else host,
+            reactor=self._reactor,
+            send_buffer=self._settings.send_buffer,
+            receive_buffer=self._settings.receive_buffer,
+        )
+        try:
+            port.startListening()
+        except CannotListenError as error:
+            why = port_taken(self._settings.port, host or "0.0.0.0") if self._settings.port else None
+            raise CannotListen(f"Listener {self._settings.name} cannot listen on {host or '*'}:{self._settings.port}. {why or error.socketError}") from error
+        self._port = port
+        bound: int = port.getHost().port  # type: ignore[no-untyped-call]  # Twisted is typed in parts only
+        log.info("%s Awaiting socket connections on %s:%d.", self.prefix, host or "0.0.0.0", bound)
+        if self._settings.max_idle_ms >= 0:
+            self._check_idle()
+        return bound
+
+    def start_processing(self) -> None:
+        """Serve requests from now on, those that wait first."""
+        self.processing = True
+        for connection in list(self._connections):
+            connection.go_on()
+        log.info("%s Started processing requests.", self.prefix)
+
+    def stop(self) -> Promise[None]:
+        """Accept and serve nothing any more; kept when all connections are closed. What is in progress is not answered."""
+        self._stopped = Promise()
+        self.processing = False
+        if self._port is not None:
+            self._port.stopListening()  # type: ignore[no-untyped-call]
+        for connection in list(self._connections):
+            connection.close()
+        # A peer that reads nothing would keep its connection open for as long as it likes.
+        ReactorClock(self._reactor).call_later(CLOSE_PATIENCE_MS, self._abort_all)
+        self._tell_stopped()
+        return self._stopped
+
+    def _abort_all(self) -> None:
+        for connection in list(self._connections):
+            connection.abort()
+
+    def _tell_stopped(self) -> None:
+        if self._stopped is not None and not self._stopped.settled and not self._connections:
+            log.info("%s Stopped socket server.", self.prefix)
+            self._stopped.resolve(None)
+
+    # what the port and the connections call
+
+    def buildProtocol(self, addr: Any) -> BrokerProtocol | None:
+        """A connection comes in; None refuses it."""
+        limit = self._settings.max_connections_per_ip_overrides.get(addr.host, self._settings.max_connections_per_ip)
+        if self._connections_by_host[addr.host] >= limit:
+            log.info("%s Rejected connection from %s, address already has the configured maximum of %d connections.", self.prefix, addr.host, limit)
+            return None
+        return BrokerProtocol(self)
+
+    def connected(self, connection: BrokerProtocol) -> None:
+        """A connection has been accepted."""
+        self._connections.add(connection)
+        self._connections_by_host[connection.client_host] += 1
+        self._accept_or_not()
+
+    def disconnected(self, connection: BrokerProtocol) -> None:
+        """A connection has ended."""
+        self._connections.discard(connection)
+        self._connections_by_host[connection.client_host] -= 1
+        if not self._connections_by_host[connection.client_host]:
+            del self._connections_by_host[connection.client_host]
+        self._accept_or_not()
+        self._tell_stopped()
+
+    def _accept_or_not(self) -> None:
+        accept = len(self._connections) < self._settings.max_connections
+        if self._port is None or self._stopped is not None or accept == self._accepting:
+            return
+        self._accepting = accept
+        if accept:
+            self._port.startReading()  # type: ignore[no-untyped-call]
+        else:
+            log.warning("%s No more connections are accepted: max.connections=%d are open.", self.prefix, self._settings.max_connections)
+            self._port.stopReading()  # type: ignore[no-untyped-call]
+
+    def _check_idle(self) -> None:
+        if self._stopped is not None:
+            return
+        oldest = time.monotonic() - self._settings.max_idle_ms / 1000
+        for connection in [each for each in self._connections if each.idle and each.last_active_s < oldest]:
+            log.debug("%s Closing connection %s, idle for connections.max.idle.ms=%d.", self.prefix, connection.id, self._settings.max_idle_ms)
+            connection.close()
+        ReactorClock(self._reactor).call_later(max(10.0, self._settings.max_idle_ms / IDLE_CHECKS_PER_PERIOD), self._check_idle)

@@ -6,20 +6,27 @@ then requests. Stop (2.5): controlled shutdown, sockets, coordinators, replica m
 
 from __future__ import annotations
 
+import gc
 import logging
 import random
+import signal
 from dataclasses import replace
 
 from pykafka_classic.broker_parts import BrokerBuilder, BrokerParts
-from pykafka_classic.common.config import KafkaConfig
+from pykafka_classic.common.config import ConfigError, KafkaConfig
+from pykafka_classic.common.errors import KafkaError
 from pykafka_classic.common.listeners import EndPoint
 from pykafka_classic.common.promise import Promise, spawn
 from pykafka_classic.common.zookeeper import SessionEvent
-from pykafka_classic.edges.broker_edges import BrokerEdges
-from pykafka_classic.log.meta_properties import MetaProperties
+from pykafka_classic.edges.broker_edges import BrokerEdges, advertised
+from pykafka_classic.edges.reactor import Reactor
+from pykafka_classic.edges.twisted_server import CannotListen
+from pykafka_classic.edges.zookeeper import ZooKeeperUnavailable
+from pykafka_classic.log.log_directory import LogDirectoryError
+from pykafka_classic.log.meta_properties import InvalidMetaProperties, MetaProperties
 from pykafka_classic.server.broker_registration import RegistrationFailed
 from pykafka_classic.server.dispatcher import Dispatcher
-from pykafka_classic.server.identity import check_cluster_id, get_or_create_cluster_id, resolve_broker_id
+from pykafka_classic.server.identity import InconsistentIdentity, check_cluster_id, get_or_create_cluster_id, read_all_meta_properties, resolve_broker_id
 from pykafka_classic.server.zk_operations import children_or_none, create_persistent_paths, data_or_none
 from zk_schema import PERSISTENT_PATHS, broker_ids, topics
 from zk_schema.broker_ids import BrokerIdZNode
@@ -58,12 +65,12 @@ class KafkaServer:
         await create_persistent_paths(zk, PERSISTENT_PATHS)
         cluster_id = await get_or_create_cluster_id(zk, self._random)
         log.info("Cluster ID = %s", cluster_id)
-        stored = self._edges.read_meta_properties(self._config.log_directories)
+        stored = read_all_meta_properties(self._edges.file_system, self._config.log_directories)
         check_cluster_id(stored, cluster_id)
         self._config = replace(self._config, broker_id=await resolve_broker_id(self._config, stored, zk))
         parts = self._parts = BrokerBuilder(self._config, self._edges, self._random, cluster_id).build(self._registration_info)
         await self._load_logs(parts)
-        self._end_points = await self._bind()
+        self._end_points = self._bind()
         await self._check_end_points()
         await self._register(parts)
         parts.log_manager.write_meta_properties(MetaProperties(broker_id=self._config.broker_id, cluster_id=cluster_id))
@@ -84,14 +91,14 @@ class KafkaServer:
         await parts.log_manager.load()
         parts.log_manager.start()
 
-    async def _bind(self) -> tuple[EndPoint, ...]:
-        """Listen on all listeners; connections are accepted, their requests wait. The addresses with real ports."""
+    def _bind(self) -> tuple[EndPoint, ...]:
+        """Listen on all listeners; connections are accepted, their requests wait. The advertised addresses, with real ports."""
         assert self._parts is not None
-        bound = {}
+        services, bound = self._parts.services, {}
         for end_point in self._config.listener_end_points:
-            dispatcher = Dispatcher(self._parts.services, end_point.listener_name)
-            bound[end_point.listener_name] = await self._edges.listen(end_point, dispatcher.dispatch)
-        return tuple(self._edges.advertised(end_point, bound.get(end_point.listener_name)) for end_point in self._config.advertised_end_points)
+            dispatcher = Dispatcher(services, end_point.listener_name)
+            bound[end_point.listener_name] = self._edges.listen(end_point, services.served_apis, dispatcher.dispatch)
+        return tuple(advertised(end_point, bound.get(end_point.listener_name)) for end_point in self._config.advertised_end_points)
 
     async def _check_end_points(self) -> None:
         """Two brokers must not tell clients the same address."""
@@ -139,11 +146,75 @@ class KafkaServer:
             parts.services.groups.shutdown()
             await parts.replica_manager.shutdown()
             await parts.log_manager.shutdown()
-            await parts.controller.shutdown()
+            parts.controller.shutdown()
         await self._edges.close()
         log.info("%s shut down completed", self.prefix)
 
 
-def start(server: KafkaServer) -> Promise[None]:
-    """Run `startup`."""
-    return spawn(server.startup())
+# What may prevent a start and is no bug: the text says what to do, and a stack trace would only hide it.
+START_FAILURES = (
+    ZooKeeperUnavailable,
+    RegistrationFailed,
+    InconsistentIdentity,
+    InvalidMetaProperties,
+    LogDirectoryError,
+    CannotListen,
+    ConfigError,
+    KafkaError,
+)
+
+
+class BrokerProcess:
+    """One broker as a process: starts it, turns SIGTERM and SIGINT into a clean stop, ends the reactor, and has the exit status.
+
+    Invariant: the reactor is stopped exactly once, after `shutdown` has come to its end.
+    """
+
+    def __init__(self, config: KafkaConfig, reactor: Reactor) -> None:
+        self.exit_status = 0
+        self._reactor = reactor
+        self._server = KafkaServer(config, BrokerEdges(config, reactor))
+        self._started: Promise[None] | None = None
+        self._stopping = False
+
+    def start(self) -> None:
+        """To be called once the reactor runs."""
+        self._started = spawn(self._server.startup())
+        self._started.when_settled(self._started_or_not)
+
+    def stop(self) -> None:
+        """Stop cleanly, once the start has come to its end; a second signal changes nothing."""
+        if self._stopping or self._started is None:
+            return
+        self._stopping = True
+        self._started.when_settled(lambda _: spawn(self._server.shutdown()).when_settled(self._stopped))
+
+    def _started_or_not(self, outcome: Promise[None]) -> None:
+        error = outcome.error()
+        if error is None:
+            gc.collect()
+            gc.freeze()  # what the start made lives as long as the broker: no collection need look at it again
+            return
+        self.exit_status = 1
+        expected = isinstance(error, START_FAILURES)
+        log.critical("%s Fatal error during startup: %s", self._server.prefix, error, exc_info=None if expected else error)
+        self.stop()
+
+    def _stopped(self, outcome: Promise[None]) -> None:
+        error = outcome.error()
+        if error is not None:
+            self.exit_status = 1
+            log.error("%s Fatal error during shutdown", self._server.prefix, exc_info=error)
+        self._reactor.stop()
+
+
+def run(config: KafkaConfig) -> int:
+    """Run a broker until it is told to stop; the exit status of the process."""
+    from twisted.internet import reactor  # the only import of the reactor: it installs itself
+
+    process = BrokerProcess(config, reactor)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: reactor.callFromThread(process.stop))
+    reactor.callWhenRunning(process.start)
+    reactor.run(installSignalHandlers=False)  # type: ignore[call-arg, misc]  # zope describes it without its arguments
+    return process.exit_status

@@ -1,7 +1,7 @@
 """The broker's configuration: server.properties, read, checked and resolved.
 
-One frozen value, made once; a dynamic change (KIP-226) makes a new one. A field per key (`broker_keys/`) holds what the file says; where Kafka has several keys for one
-thing (ms, minutes, hours; log.dirs, log.dir; listeners and their old forms) a property here holds the outcome.
+One frozen value, made once; a dynamic change (KIP-226) makes a new one. A field per key (`broker_keys/`) holds what the file says; where Kafka has several keys
+for one thing (ms, minutes, hours; log.dirs, log.dir; listeners and their old forms) a property here holds the outcome.
 
 Source: 2.8:core/src/main/scala/kafka/server/KafkaConfig.scala, facts/coordination.md 7.1.
 """
@@ -24,6 +24,7 @@ from pykafka_classic.common.broker_keys.security import AuthorizationKeys, SaslK
 from pykafka_classic.common.broker_keys.sockets import SocketKeys
 from pykafka_classic.common.broker_keys.zookeeper import ZooKeeperKeys
 from pykafka_classic.common.config_def import ConfigError, ConfigKey, keys_of, parse_all
+from pykafka_classic.common.config_rules import check
 from pykafka_classic.common.listeners import EndPoint, parse_end_points, parse_protocol_map, require_distinct_ports
 from pykafka_classic.common.log_config import LogConfig, as_policy
 
@@ -58,8 +59,6 @@ class KafkaConfig(
     @classmethod
     def from_properties(cls, properties: Mapping[str, str]) -> KafkaConfig:
         """The configuration that these properties describe. Raises ConfigError naming key, value and what is allowed."""
-        from pykafka_classic.common.config_rules import check  # the rules need the type
-
         values = parse_all(BROKER_KEYS, properties)
         unknown = tuple(sorted(name for name in properties if not is_known(name)))
         config = cls(**values, originals=MappingProxyType(dict(properties)), unknown_keys=unknown)

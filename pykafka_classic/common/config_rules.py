@@ -6,12 +6,14 @@ Source: `validateValues` in 2.8:core/src/main/scala/kafka/server/KafkaConfig.sca
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from pykafka_classic.common.api_version import KAFKA_2_1_IV2, ApiVersion, minimum_for_record_version
-from pykafka_classic.common.config import KafkaConfig
 from pykafka_classic.common.config_def import ConfigError
 from pykafka_classic.common.listeners import SECURITY_PROTOCOLS
+
+if TYPE_CHECKING:
+    from pykafka_classic.common.config import KafkaConfig
 
 MEBIBYTE: Final = 1024 * 1024
 ZSTD: Final = 4

@@ -1,4 +1,4 @@
-"""Java's .properties files, read and written as `java.util.Properties` does.
+r"""Java's .properties files, read and written as `java.util.Properties` does.
 
     # comment            ! comment
     key=value            key : value          key value

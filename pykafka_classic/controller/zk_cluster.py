@@ -114,12 +114,13 @@ class ZkCluster:
         await self.remove_deletion_marks([topic])
 
     async def _tree(self, root: str) -> list[str]:
-        """All nodes from `root` down, children before parents."""
-        levels = [[root]]
-        while levels[-1]:
-            results = await self._zk.submit([GetChildren(path) for path in levels[-1]])
-            levels.append([f"{path}/{child}" for path, result in zip(levels[-1], results, strict=True) for child in sorted(result.children)])
-        return [path for level in reversed(levels) for path in level]
+        """All nodes from `root` down, each one's children right before it."""
+        found, level = [root], [root]
+        while level:
+            results = await self._zk.submit([GetChildren(path) for path in level])
+            level = [f"{path}/{child}" for path, result in zip(level, results, strict=True) for child in result.children]
+            found += level
+        return sorted(found, key=_children_first)
 
     # Configs
 
@@ -150,6 +151,11 @@ def _live_broker(result: Result) -> LiveBroker | None:
     except MalformedZNode as error:
         log.error("Ignoring a broker: %s", error)
         return None
+
+
+def _children_first(path: str) -> tuple[str, ...]:
+    """A sort key that puts a node right behind all that is below it: no name sorts behind the last character of Unicode."""
+    return (*path.split("/"), "\U0010ffff")
 
 
 def _boolean(text: str | None, default: bool) -> bool:

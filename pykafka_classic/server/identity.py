@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import base64
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from pykafka_classic.common.clock import Random
 from pykafka_classic.common.config import KafkaConfig
 from pykafka_classic.common.zookeeper import Code, Create, SetData, ZooKeeper
-from pykafka_classic.log.meta_properties import MetaProperties
+from pykafka_classic.log.file_system import FileSystem
+from pykafka_classic.log.meta_properties import MetaProperties, read_meta_properties
 from pykafka_classic.server.zk_operations import create_persistent_paths, data_or_none, raise_unless, submit_one
 from zk_schema import broker_seqid, cluster_id
 
@@ -36,6 +37,20 @@ async def get_or_create_cluster_id(zk: ZooKeeper, random: Random) -> str:
     return cluster_id.decode(stored.data or b"")
 
 
+def read_all_meta_properties(file_system: FileSystem, log_dirs: Sequence[str]) -> dict[str, MetaProperties]:
+    """By log directory, where there is one; a directory that can't be read is left for the log manager to take offline. Raises InvalidMetaProperties."""
+    found = {}
+    for log_dir in log_dirs:
+        try:
+            properties = read_meta_properties(file_system, log_dir)
+        except OSError as error:
+            log.error("Failed to read meta.properties in log dir %s: %s", log_dir, error)
+            continue
+        if properties is not None:
+            found[log_dir] = properties
+    return found
+
+
 def check_cluster_id(stored: Mapping[str, MetaProperties], expected: str) -> None:
     """Refuse to serve another cluster's data; `stored` is by log directory."""
     for directory, properties in stored.items():
@@ -48,7 +63,7 @@ def check_cluster_id(stored: Mapping[str, MetaProperties], expected: str) -> Non
 
 async def resolve_broker_id(config: KafkaConfig, stored: Mapping[str, MetaProperties], zk: ZooKeeper) -> int:
     """The configured id, the stored one, or a new one from /brokers/seqid."""
-    ids = {properties.broker_id for properties in stored.values() if properties.broker_id is not None}
+    ids = {properties.broker_id for properties in stored.values() if properties.broker_id >= 0}
     if len(ids) > 1:
         raise InconsistentIdentity(f"The log directories hold meta.properties of different brokers: {sorted(ids)}. One of log.dirs belongs to another broker.")
     kept = next(iter(ids), None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from pykafka_classic.common.promise import Promise
 from pykafka_classic.protocol.schema import Message
@@ -36,5 +36,5 @@ class CloseConnection(Exception):
 
 
 # A response at once, a response later, or (Produce with acks=0) none at all.
-HandlerResult: TypeAlias = "Message | Promise[Message] | None"
+HandlerResult: TypeAlias = "Message | Promise[Any] | None"  # Promise[Message], which mypy would take for something else than Promise[FetchResponse]
 Handler: TypeAlias = "Callable[[BrokerServices, Request], HandlerResult]"

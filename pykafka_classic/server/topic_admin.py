@@ -63,7 +63,7 @@ class TopicAdmin:
 
     async def create_topics(self, wanted: Sequence[NewTopic], *, timeout_ms: int, validate_only: bool) -> dict[str, TopicOutcome]:
         """Create each topic that can be created; the others' outcomes say why not."""
-        outcomes = {topic.name: await self._outcome(lambda topic=topic: self._create_topic(topic, validate_only), topic.name) for topic in wanted}
+        outcomes = {topic.name: await self._outcome(self._create_topic(topic, validate_only), topic.name) for topic in wanted}
         if validate_only:
             return outcomes
         return await self._wait_for(outcomes, timeout_ms, self._every_partition_has_a_leader(outcomes))
@@ -72,7 +72,7 @@ class TopicAdmin:
         self, topic: str, count: int, assignments: Sequence[Sequence[int]] | None, *, timeout_ms: int, validate_only: bool
     ) -> TopicOutcome:
         """Let `topic` have `count` partitions; `assignments` are the brokers of the new ones, in order."""
-        outcome = await self._outcome(lambda: self._add_partitions(topic, count, assignments, validate_only), topic)
+        outcome = await self._outcome(self._add_partitions(topic, count, assignments, validate_only), topic)
         if validate_only:
             return outcome
         waiting = {topic: outcome}
@@ -80,13 +80,16 @@ class TopicAdmin:
 
     async def delete_topics(self, names: Sequence[str], *, timeout_ms: int) -> dict[str, TopicOutcome]:
         """Mark topics for deletion and wait until this broker knows them no more."""
-        outcomes = {name: await self._outcome(lambda name=name: self._mark_for_deletion(name), name) for name in names}
-        gone = lambda: not any(self._metadata_cache.contains_topic(name) for name, outcome in outcomes.items() if not outcome.error)  # noqa: E731
+        outcomes = {name: await self._outcome(self._mark_for_deletion(name), name) for name in names}
+
+        def gone() -> bool:
+            return not any(self._metadata_cache.contains_topic(name) for name, outcome in outcomes.items() if not outcome.error)
+
         return await self._wait_for(outcomes, timeout_ms, gone)
 
-    async def _outcome(self, operation: Callable[[], Awaitable[TopicOutcome]], name: str) -> TopicOutcome:
+    async def _outcome(self, operation: Awaitable[TopicOutcome], name: str) -> TopicOutcome:
         try:
-            return await operation()
+            return await operation
         except KafkaError as error:
             if error.code is not ErrorCode.TOPIC_ALREADY_EXISTS:
                 log.info("[Admin Manager on Broker %d]: Topic %s: %s (%s)", self._config.broker_id, name, error, error.code.name)

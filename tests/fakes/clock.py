@@ -151,7 +151,3 @@ class SeededRandom(random.Random):
     def __init__(self, seed: int = 0) -> None:
         super().__init__(seed)
         self.seed_used = seed
-
-    def randrange(self, stop: int) -> int:  # type: ignore[override]  # the seam has one argument only
-        """An integer in [0, stop)."""
-        return super().randrange(stop)

@@ -135,7 +135,7 @@ class ZNodeTree:
             case Exists():
                 return Result(Code.OK, request.path, stat=node.stat())
             case GetChildren():
-                return Result(Code.OK, request.path, stat=node.stat(), children=tuple(sorted(node.children)))
+                return Result(Code.OK, request.path, children=tuple(sorted(node.children)))  # no stat: the real client gives none
 
     def _multi(self, multi: Multi, session: int, now_ms: int) -> Outcome:
         outcomes: list[Outcome] = []
@@ -191,7 +191,7 @@ class ZNodeTree:
         self._put(parent_path, replace(parent, created_children=parent.created_children + 1, children=parent.children | {name}))
         change = Change("create", path, create.data, 0, session, self.zxid, ephemeral=create.ephemeral)
         triggers = [WatchEvent(WatchKind.CREATED, path), WatchEvent(WatchKind.CHILDREN, parent_path)]
-        return Outcome(Result(Code.OK, path, stat=node.stat()), [change], triggers)
+        return Outcome(Result(Code.OK, path), [change], triggers)  # nor here
 
     def _set_data(self, request: SetData, session: int, now_ms: int) -> Outcome:
         old = self._node_at(request.path, request.version)

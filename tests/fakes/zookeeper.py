@@ -38,35 +38,12 @@ from pykafka_classic.common.zookeeper import (
     WatchEvent,
     WatchKind,
 )
+from tests.fakes.pending_requests import Batch, PendingRequest, answer_expired
 from tests.fakes.znode_tree import Change, Outcome, ZNodeTree, parent_of, paths_below
 
 __all__ = ["Change", "FakeZooKeeper", "FakeZooKeeperServer"]
 
 STEPS_MAX = 10_000_000  # in one `deliver`: more means that clients keep each other busy for ever
-
-
-@dataclass(slots=True)
-class _Batch:
-    """The requests of one `submit`, and the answers so far."""
-
-    answers: list[Result | None]
-    promise: Promise[list[Result]] = field(default_factory=Promise)
-
-    def answer(self, index: int, result: Result) -> None:
-        self.answers[index] = result
-        if all(answer is not None for answer in self.answers):
-            self.promise.resolve([answer for answer in self.answers if answer is not None])
-
-
-@dataclass(slots=True)
-class _Pending:
-    """One request on its way, later with its answer."""
-
-    order: int  # global order of arrival in the present queue
-    request: Request
-    batch: _Batch
-    index: int
-    result: Result | None = None
 
 
 @dataclass(slots=True)
@@ -242,8 +219,8 @@ class FakeZooKeeper:
         self._session_id = server.open_session(self)
         self._connected = True
         self._closed = False
-        self._outgoing: deque[_Pending] = deque()
-        self._incoming: deque[tuple[int, WatchEvent | _Pending]] = deque()
+        self._outgoing: deque[PendingRequest] = deque()
+        self._incoming: deque[tuple[int, WatchEvent | PendingRequest]] = deque()
         self._watch_listeners: list[Callable[[WatchEvent], None]] = []
         self._session_listeners: list[Callable[[SessionEvent], None]] = []
         server.clients.append(self)
@@ -257,12 +234,12 @@ class FakeZooKeeper:
 
     def submit(self, requests: Sequence[Request]) -> Promise[list[Result]]:
         """Queue all. Between two sessions they wait for the next; after `close` all are answered SESSION_EXPIRED."""
-        batch = _Batch([None] * len(requests))
+        batch = Batch([None] * len(requests))
         if not requests:
             batch.promise.resolve([])
-        pending = [_Pending(self._server.next_order(), request, batch, index) for index, request in enumerate(requests)]
+        pending = [PendingRequest(self._server.next_order(), request, batch, index) for index, request in enumerate(requests)]
         if self._closed:
-            _answer_expired(pending)
+            answer_expired(pending)
         else:
             self._outgoing.extend(pending)
         self._server.run_unless_held()
@@ -330,7 +307,7 @@ class FakeZooKeeper:
         if not self._connected:
             return
         self._connected = False
-        lost = [message for _, message in self._incoming if isinstance(message, _Pending)]
+        lost = [message for _, message in self._incoming if isinstance(message, PendingRequest)]
         self._incoming = deque((order, message) for order, message in self._incoming if isinstance(message, WatchEvent))
         self._outgoing.extendleft(reversed(lost))
         self._tell(SessionEvent.DISCONNECTED)
@@ -371,7 +348,7 @@ class FakeZooKeeper:
         self._closed = True
         outstanding = self._take_outstanding()
         session = self.kill()
-        _answer_expired(outstanding)
+        answer_expired(outstanding)
         self._server.close_session(session)
         return Promise.resolved(None)
 
@@ -390,10 +367,10 @@ class FakeZooKeeper:
         outstanding = self._take_outstanding()
         self._session_id = 0
         self._tell(SessionEvent.EXPIRED)
-        _answer_expired(outstanding)
+        answer_expired(outstanding)
 
-    def _take_outstanding(self) -> list[_Pending]:
-        taken = [message for _, message in self._incoming if isinstance(message, _Pending)] + list(self._outgoing)
+    def _take_outstanding(self) -> list[PendingRequest]:
+        taken = [message for _, message in self._incoming if isinstance(message, PendingRequest)] + list(self._outgoing)
         self._incoming.clear()
         self._outgoing.clear()
         return taken
@@ -401,8 +378,3 @@ class FakeZooKeeper:
     def _tell(self, event: SessionEvent) -> None:
         for listener in list(self._session_listeners):
             listener(event)
-
-
-def _answer_expired(outstanding: Sequence[_Pending]) -> None:
-    for pending in outstanding:
-        pending.batch.answer(pending.index, Result(Code.SESSION_EXPIRED, getattr(pending.request, "path", "")))

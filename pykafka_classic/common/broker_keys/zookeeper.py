@@ -25,7 +25,7 @@ class ZooKeeperKeys:
     zookeeper_set_acl: bool = key(BOOLEAN, False, HIGH, "Whether znodes are created so that only brokers may write them.")
     zookeeper_max_in_flight_requests: int = key(INT, 10, HIGH, "Requests sent to ZooKeeper before the first answer must come.", at_least(1))
     zookeeper_ssl_client_enable: bool = key(BOOLEAN, False, MEDIUM, "Whether to speak TLS to ZooKeeper.")
-    zookeeper_clientCnxnSocket: str | None = key(STRING, None, MEDIUM, "Java class of ZooKeeper's client socket; Netty's for TLS.")  # noqa: N815  # Kafka's spelling
+    zookeeper_clientCnxnSocket: str | None = key(STRING, None, MEDIUM, "Java class of the client socket; Netty's for TLS.")  # noqa: N815
     zookeeper_ssl_keystore_location: str | None = key(STRING, None, MEDIUM, "File with the broker's key and certificate for ZooKeeper.")
     zookeeper_ssl_keystore_password: str | None = key(PASSWORD, None, MEDIUM, "Password of that file.")
     zookeeper_ssl_keystore_type: str | None = key(STRING, None, MEDIUM, "Form of that file; unset: by its extension.")

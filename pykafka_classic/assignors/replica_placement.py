@@ -1,8 +1,8 @@
 """Which brokers get the replicas of a new partition (facts/tools.md 3).
 
-Leaders go round the brokers from a random start. The other replicas of a partition follow at a distance (the shift) that grows by one each time that the leaders have gone
-once around, so that a broker's load spreads over all others when it dies. Where all brokers have a rack, the order of brokers alternates racks, and a broker is skipped while
-its rack has a replica and another has none.
+Leaders go round the brokers from a random start. The other replicas of a partition follow at a distance (the shift) that grows by one each time that the
+leaders have gone once around, so that a broker's load spreads over all others when it dies. Where all brokers have a rack, the order of brokers alternates
+racks, and a broker is skipped while its rack has a replica and another has none.
 
 Example, five brokers, start 0, shift 0, three replicas: p0 = 0,1,2; p1 = 1,2,3; ... p4 = 4,0,1; p5 (shift 1) = 0,2,3.
 """

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum, IntEnum
-from typing import Any, Final, Protocol, TypeVar, cast
+from typing import Any, Final, Protocol, TypeVar
 
 from pykafka_classic.common.api_version import ALL_VERSIONS, ApiVersion
 from pykafka_classic.common.errors import ErrorCode, KafkaError
@@ -215,7 +215,7 @@ ANYTHING: Final = Anything()
 
 def key(kind: ConfigType, default: T, importance: Importance, doc: str, allowed: Allowed = ANYTHING) -> T:
     """The definition of one field; typed as its value so that `num_partitions: int = key(...)` reads as a default."""
-    return cast("T", field(default=default, metadata={"key": ConfigKey(kind, default, importance, doc, allowed)}))
+    return field(default=default, metadata={"key": ConfigKey(kind, default, importance, doc, allowed)})
 
 
 def keys_of(cls: type) -> dict[str, ConfigKey]:

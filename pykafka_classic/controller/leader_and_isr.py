@@ -7,7 +7,7 @@ Mirrors Kafka's LeaderAndIsr and LeaderIsrAndControllerEpoch (api/LeaderAndIsr.s
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 NO_LEADER: Final = -1
@@ -35,11 +35,11 @@ class LeaderAndIsr:
 
     def decide(self, *, leader: int, isr: tuple[int, ...]) -> LeaderAndIsr:
         """The next decision: epoch + 1. Its `zk_version` stays that of the state it replaces, until it is written."""
-        return replace(self, leader=leader, isr=isr, leader_epoch=self.leader_epoch + 1)
+        return LeaderAndIsr(leader, self.leader_epoch + 1, isr, self.zk_version, self.controller_epoch)
 
     def written(self, *, zk_version: int, controller_epoch: int) -> LeaderAndIsr:
         """This state as it stands in ZooKeeper after a write by the controller of that epoch."""
-        return replace(self, zk_version=zk_version, controller_epoch=controller_epoch)
+        return LeaderAndIsr(self.leader, self.leader_epoch, self.isr, zk_version, controller_epoch)
 
     def equals_ignoring_versions(self, other: LeaderAndIsr) -> bool:
         """Same leader, epoch and ISR (in order), whoever wrote it and at whatever version."""

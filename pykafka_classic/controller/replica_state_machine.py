@@ -66,7 +66,7 @@ class ReplicaStateMachine:
         if not by_broker:
             return
         self._core.batch.new_batch()
-        for broker_id, on_broker in by_broker.items():
+        for broker_id, on_broker in sorted(by_broker.items()):
             valid = [replica for replica in on_broker if self._is_valid(replica, target)]
             if target is ReplicaState.OFFLINE:
                 await self._take_offline(broker_id, valid)

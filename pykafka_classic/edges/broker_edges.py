@@ -68,4 +68,3 @@ def advertised(end_point: EndPoint, bound_port: int | None) -> EndPoint:
     """What to tell others: this machine's name for an empty host, the real port for 0."""
     host = end_point.host or socket.getfqdn()
     return replace(end_point, host=host, port=end_point.port or bound_port or 0)
-

@@ -34,27 +34,11 @@ class ReactorLoop(Protocol):
         ...
 
 
-class ListeningPort(Protocol):
-    """A bound socket."""
-
-    def getHost(self) -> Any:
-        """Its address: `host` and `port`."""
-        ...
-
-    def stopListening(self) -> Any:
-        """Close it; a Deferred, or None."""
-        ...
-
-
 class Reactor(ReactorLoop, Protocol):
     """A whole reactor."""
 
     def suggestThreadPoolSize(self, size: int) -> None:
         """Upper limit of the thread pool."""
-        ...
-
-    def listenTCP(self, port: int, factory: Any, backlog: int = 50, interface: str = "") -> ListeningPort:
-        """Listen; raises `twisted.internet.error.CannotListenError`."""
         ...
 
     def connectTCP(self, host: str, port: int, factory: Any, timeout: float = 30, bindAddress: Any = None) -> Any:

@@ -11,6 +11,6 @@ Mirrors 2.8:clients/src/main/java/org/apache/kafka/common/{protocol,requests,net
 
 Differs from Kafka:
 - Unknown tagged fields are skipped, not kept. A known tagged field must fill exactly the size that its tag announces; Kafka does not look.
-- An array may not announce more elements than the remaining bytes can hold; Kafka allocates first and fails later.
+- An array may not announce more elements than the remaining bytes can hold; Kafka counts one byte for each, we the least that such an element needs.
 - A request of zero bytes closes the connection at the frame, Kafka's at the header: the client sees the same.
 """

@@ -27,10 +27,7 @@ Decoder = Callable[[codec_runtime.Buffer, int], tuple[Any, int]]
 
 def has_records(kind: type[Struct]) -> bool:
     """True where a `records` field lies somewhere inside."""
-    return any(
-        field.wire_type is WireType.RECORDS or (isinstance(field.element, type) and has_records(field.element))
-        for field in fields_of(kind)
-    )
+    return any(field.wire_type is WireType.RECORDS or (isinstance(field.element, type) and has_records(field.element)) for field in fields_of(kind))
 
 
 def compile_decoder(kind: type[Message], version: int) -> Decoder:

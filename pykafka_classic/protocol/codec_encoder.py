@@ -223,9 +223,11 @@ class EncoderWriter:
     # Tags
 
     def _tags(self, fields: list[FieldSchema], value: str) -> None:
-        """The tag section of a struct that knows tags."""
+        """The tag section of a struct that knows tags: mostly empty, since defaults are not written."""
         self._flush()
         section, count = self._new_name("section"), self._new_name("count")
+        self._line(f"if {' or '.join(self._differs(field, f'{value}.{field.name}') for field in fields)}:")
+        self._depth += 1
         self._line(f"{section} = []; {count} = 0")
         for field in fields:
             attribute = f"{value}.{field.name}"
@@ -236,6 +238,9 @@ class EncoderWriter:
             self._depth -= 1
         self._line(f"{self._out}.append(uvarint({count}))")
         self._line(f"{self._out} += {section}")
+        self._depth -= 1
+        self._line("else:")
+        self._line(f"    {self._out}.append({bytes(1)!r})")
 
     def _tagged_field(self, field: FieldSchema, attribute: str, section: str) -> None:
         content, outer = self._new_name("content"), self._out

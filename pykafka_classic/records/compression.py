@@ -18,11 +18,12 @@ from __future__ import annotations
 
 import zlib
 from enum import IntEnum
-from typing import Final
+from typing import Any, Final
 
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.records import lz4_framing, snappy_framing
 from pykafka_classic.records.layout import InvalidRecord
+from pykafka_classic.records.lz4_framing import unpacking_step
 
 NONE: Final = 0
 GZIP: Final = 1
@@ -126,15 +127,27 @@ def _compress_zstd(data: bytes) -> bytes:
     return zstandard.ZstdCompressor(write_content_size=False).compress(data) if data else b""
 
 
+_idle_decompressors: Final[list[Any]] = []  # making one takes longer than unpacking a batch; each is used by one thread at a time
+
+
 def _decompress_zstd(data: bytes | memoryview, size: int) -> tuple[bytes, bool]:
     import zstandard
 
     try:
-        with zstandard.ZstdDecompressor().stream_reader(data, read_across_frames=True) as reader:
-            result = reader.read(size + 1)
+        decompressor = _idle_decompressors.pop()
+    except IndexError:
+        decompressor = zstandard.ZstdDecompressor()
+    parts, step = [], unpacking_step(data)
+    try:
+        with decompressor.stream_reader(data, read_across_frames=True) as reader:
+            while size >= 0 and (part := reader.read(min(size + 1, step))):
+                parts.append(part)
+                size -= len(part)
     except zstandard.ZstdError as error:
         raise InvalidRecord(f"malformed zstd data: {error}") from error
-    return result, len(result) <= size
+    finally:
+        _idle_decompressors.append(decompressor)
+    return b"".join(parts), size >= 0
 
 
 def _label(codec: int) -> str:

@@ -109,6 +109,11 @@ class DownConversion:
         yield b"".join(parts)
 
 
+def down_convert_for_fetch(records: bytes | memoryview, *, to_magic: int, fetch_offset: int) -> bytes:
+    """What Kafka's socket would send for these stored records, padding included. Raises like `down_convert`, for the first batch."""
+    return DownConversion(records, to_magic, fetch_offset).read()
+
+
 def overflow_message(missing: int) -> bytes:
     """`missing` bytes that any client takes for the beginning of a message cut short."""
     return (_OVERFLOW.pack(-1, max(missing + 1, RECORDS_POSITION)) + bytes(max(missing - _OVERFLOW.size, 0)))[:missing]

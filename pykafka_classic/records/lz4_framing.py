@@ -42,17 +42,23 @@ def decompress(data: bytes | memoryview, size: int, *, check_header: bool) -> tu
     """What the frame unpacks to, `size` bytes and a little more at most, and whether that is all. Raises InvalidRecord."""
     import lz4.frame
 
-    frame = _with_right_checksum(data, check_header)
     decompressor = lz4.frame.LZ4FrameDecompressor()
+    parts, step, rest = [], unpacking_step(data), _with_right_checksum(data, check_header)
     try:
-        result = decompressor.decompress(frame, max_length=size + 1)
+        while size >= 0 and not decompressor.eof and (part := decompressor.decompress(rest, max_length=min(size + 1, step))):
+            parts.append(part)
+            size -= len(part)
+            rest = b""
     except RuntimeError as error:
         raise InvalidRecord(f"malformed lz4 data: {error}") from error
-    if len(result) > size:
-        return result, False
-    if not decompressor.eof:
+    if size >= 0 and not decompressor.eof:
         raise InvalidRecord("lz4 data ends without an end mark")
-    return result, True
+    return b"".join(parts), size >= 0
+
+
+def unpacking_step(data: bytes | memoryview) -> int:
+    """How many bytes to ask a library for at a time: it sets them aside before it knows how many there are."""
+    return 8 * len(data) + 64 * 1024
 
 
 def _with_right_checksum(data: bytes | memoryview, check_header: bool) -> bytes | memoryview:

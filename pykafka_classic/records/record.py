@@ -5,7 +5,7 @@ length varint (of what follows) | attributes i8, 0 | timestamp_delta varlong | o
 value_length varint (-1 null), value | header_count varint | per header: key_length varint, key (UTF-8), value_length varint (-1 null), value
 ```
 
-Varints are zig-zag, seven bits a byte, the lowest first. Reading accepts what Kafka accepts: any negative length is null, surplus bits of the last byte are dropped.
+Varints are zig-zag (`common/varint.py`). Reading accepts what Kafka accepts: any negative length is null.
 
 This is the one place that walks records byte by byte in Python. Consumers, coordinators, format conversion and the cleaner need it; the path from a producer to the disk does
 not (see `log/log_validator.py`).
@@ -17,10 +17,9 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple, TypeAlias
 
+from pykafka_classic.common.varint import VarintError, decode_varint, decode_varlong, encode_varlong, size_of_varlong
 from pykafka_classic.records.layout import RECORD_SIZE_MIN, InvalidRecord
 
-_INT32_BITS: Final = 0xFFFFFFFF
-_INT64_BITS: Final = 0xFFFFFFFFFFFFFFFF
 _NULL: Final = b"\x01"  # length -1
 _NO_HEADERS: Final = b"\x00"
 
@@ -42,61 +41,13 @@ class Record(NamedTuple):
     headers: tuple[Header, ...] = ()
 
 
-def _long_varint(bits: int) -> bytes:
-    parts = bytearray()
-    while bits >= 0x80:
-        parts.append(bits & 0x7F | 0x80)
-        bits >>= 7
-    parts.append(bits)
-    return bytes(parts)
-
-
-_SHORT_VARINTS: Final = tuple(_long_varint(bits) for bits in range(4096))  # by zig-zag value: most lengths and deltas
+_SHORT_VARINTS: Final = tuple(encode_varlong((bits >> 1) ^ -(bits & 1)) for bits in range(4096))  # by zig-zag value: most lengths and deltas
 
 
 def varint(value: int) -> bytes:
     """A signed number as zig-zag varint; 32 and 64 bit numbers look the same."""
     bits = (value << 1) ^ (value >> 63)
-    return _SHORT_VARINTS[bits] if bits < 4096 else _long_varint(bits)
-
-
-def varint_size(value: int) -> int:
-    """Bytes of `varint(value)`."""
-    bits = (value << 1) ^ (value >> 63)
-    return 1 if bits < 0x80 else (bits.bit_length() + 6) // 7
-
-
-def read_varint(data: bytes, position: int) -> tuple[int, int]:
-    """A 32 bit varint and the position behind it. Raises InvalidRecord when it is longer than five bytes, IndexError at the end of the data."""
-    byte = data[position]
-    if byte < 0x80:
-        return (byte >> 1) ^ -(byte & 1), position + 1
-    bits, shift, position = byte & 0x7F, 7, position + 1
-    while True:
-        byte = data[position]
-        position += 1
-        bits |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            bits &= _INT32_BITS
-            return (bits >> 1) ^ -(bits & 1), position
-        shift += 7
-        if shift > 28:
-            raise InvalidRecord(f"a varint longer than 5 bytes at position {position - 5} of the records")
-
-
-def read_varlong(data: bytes, position: int) -> tuple[int, int]:
-    """A 64 bit varint and the position behind it. Raises InvalidRecord when it is longer than ten bytes, IndexError at the end of the data."""
-    bits = shift = 0
-    while True:
-        byte = data[position]
-        position += 1
-        bits |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            bits &= _INT64_BITS
-            return (bits >> 1) ^ -(bits & 1), position
-        shift += 7
-        if shift > 63:
-            raise InvalidRecord(f"a varlong longer than 10 bytes at position {position - 10} of the records")
+    return _SHORT_VARINTS[bits] if bits < 4096 else encode_varlong(value)
 
 
 def encode_record(offset_delta: int, timestamp_delta: int, record: Record) -> tuple[bytes, ...]:
@@ -122,14 +73,14 @@ def _encode_headers(headers: tuple[Header, ...]) -> bytes:
 
 def record_size(offset_delta: int, timestamp_delta: int, record: Record) -> int:
     """Bytes of a record, without making them."""
-    size = 1 + varint_size(timestamp_delta) + varint_size(offset_delta) + _field_size(record.key) + _field_size(record.value) + varint_size(len(record.headers))
+    size = 1 + size_of_varlong(timestamp_delta) + size_of_varlong(offset_delta) + _field_size(record.key) + _field_size(record.value) + size_of_varlong(len(record.headers))
     for name, content in record.headers:
         size += _field_size(name.encode()) + _field_size(content)
-    return size + varint_size(size)
+    return size + size_of_varlong(size)
 
 
 def _field_size(data: bytes | None) -> int:
-    return 1 if data is None else varint_size(len(data)) + len(data)
+    return 1 if data is None else size_of_varlong(len(data)) + len(data)
 
 
 _Fields: TypeAlias = "tuple[int, int, bytes | None, bytes | None, tuple[Header, ...], int]"
@@ -165,8 +116,8 @@ def read_records(data: bytes, count: int, base_offset: int, base_timestamp: int,
                 fields = _read_record(data, position)
             timestamp, offset, key, value, headers, position = fields
             records.append(new(Record, (base_offset + offset, base_timestamp + timestamp if append_time is None else append_time, key, value, headers)))
-    except IndexError:
-        raise InvalidRecord(f"record {len(records)} of {count} goes beyond the end of the batch") from None
+    except (IndexError, VarintError):
+        raise InvalidRecord(f"record {len(records)} of {count} goes beyond the end of the batch, or holds no number where one should be") from None
     if position != len(data):
         raise InvalidRecord(f"{len(data) - position} bytes behind the last of {count} records")
     return records
@@ -175,23 +126,23 @@ def read_records(data: bytes, count: int, base_offset: int, base_timestamp: int,
 def _read_record(data: bytes, position: int) -> _Fields:
     """(timestamp delta, offset delta, key, value, headers, position behind). Numbers of one byte are read in place, for speed."""
     start = position
-    length, position = read_varint(data, position)
+    length, position = decode_varint(data, position)
     end = position + length
     if length < 0 or end > len(data):
         raise InvalidRecord(f"a record of {length} bytes at position {start}, where {len(data) - position} are left")
     key = value = None
     headers: tuple[Header, ...] = ()
     byte = data[position + 1]
-    timestamp, position = ((byte >> 1) ^ -(byte & 1), position + 2) if byte < 0x80 else read_varlong(data, position + 1)
+    timestamp, position = ((byte >> 1) ^ -(byte & 1), position + 2) if byte < 0x80 else decode_varlong(data, position + 1)
     byte = data[position]
-    offset, position = ((byte >> 1) ^ -(byte & 1), position + 1) if byte < 0x80 else read_varint(data, position)
+    offset, position = ((byte >> 1) ^ -(byte & 1), position + 1) if byte < 0x80 else decode_varint(data, position)
     byte = data[position]
-    size, position = ((byte >> 1) ^ -(byte & 1), position + 1) if byte < 0x80 else read_varint(data, position)
+    size, position = ((byte >> 1) ^ -(byte & 1), position + 1) if byte < 0x80 else decode_varint(data, position)
     if size >= 0:
         key = data[position : position + size]
         position += size
     byte = data[position]
-    size, position = ((byte >> 1) ^ -(byte & 1), position + 1) if byte < 0x80 else read_varint(data, position)
+    size, position = ((byte >> 1) ^ -(byte & 1), position + 1) if byte < 0x80 else decode_varint(data, position)
     if size >= 0:
         value = data[position : position + size]
         position += size
@@ -205,16 +156,16 @@ def _read_record(data: bytes, position: int) -> _Fields:
 
 
 def _read_headers(data: bytes, position: int, end: int) -> tuple[tuple[Header, ...], int]:
-    count, position = read_varint(data, position)
+    count, position = decode_varint(data, position)
     if not 0 <= count <= end - position:
         raise InvalidRecord(f"{count} headers in {end - position} bytes")
     headers = []
     for _ in range(count):
-        size, position = read_varint(data, position)
+        size, position = decode_varint(data, position)
         if size < 0 or position + size > end:
             raise InvalidRecord(f"a header key of {size} bytes")
         key = data[position : position + size].decode("utf-8", "replace")
-        size, position = read_varint(data, position + size)
+        size, position = decode_varint(data, position + size)
         value = None
         if size >= 0:
             value = data[position : position + size]

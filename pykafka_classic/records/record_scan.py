@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from pykafka_classic.common.varint import VarintError, decode_varint, decode_varlong
 from pykafka_classic.records.layout import InvalidRecord
-from pykafka_classic.records.record import read_varint, read_varlong
 
+_VARINT_SIZE_MAX: Final = 5
 _UNUSUAL: Final = -9  # a position that no comparison below takes for the right one
 
 
@@ -38,6 +39,8 @@ def scan_records(data: bytes, count: int, *, first: int, complete: bool) -> Reco
         position = _walk(data, min(first, count), timestamps, without_key)
         if complete and first >= count and position != len(data):
             raise InvalidRecord(f"{len(data) - position} bytes behind the last of {count} records")
+    except VarintError as error:
+        raise InvalidRecord(f"record {len(timestamps)} of {count}: {error}") from None
     except IndexError:
         if complete:
             raise InvalidRecord(f"record {len(timestamps)} of {count} goes beyond the end of the batch") from None
@@ -67,7 +70,7 @@ def _walk(data: bytes, last: int, timestamps: list[int], without_key: list[int])
                 at = _UNUSUAL if byte & 1 else at + 2 + ((data[at + 1] << 7 | byte & 0x7F) >> 1)
             else:
                 at += 1 if byte & 1 else 1 + (byte >> 1)
-            if at + 1 == stop and data[at] == 0 and length < 8192:
+            if length < 8192 and at + 1 == stop and data[at] == 0:
                 timestamps.append((timestamp >> 1) ^ -(timestamp & 1))
                 if key & 1:
                     without_key.append(index)
@@ -82,26 +85,31 @@ def _walk(data: bytes, last: int, timestamps: list[int], without_key: list[int])
 
 
 def _scan_record(data: bytes, position: int, index: int) -> tuple[int, bool, int]:
-    """(timestamp delta, has a key, position behind) of the record with this index. Raises InvalidRecord; IndexError where the data ends before it."""
+    """(timestamp delta, has a key, position behind) of the record with this index. Raises InvalidRecord, VarintError; IndexError where the data ends before it."""
     start = position
-    length, position = read_varint(data, position)
+    try:
+        length, position = decode_varint(data, position)
+    except VarintError:
+        if len(data) - start >= _VARINT_SIZE_MAX:
+            raise
+        raise IndexError from None
     stop = position + length
     if length < 0 or stop > len(data):
         raise IndexError
-    timestamp, position = read_varlong(data, position + 1)
-    delta, position = read_varint(data, position)
+    timestamp, position = decode_varlong(data, position + 1)
+    delta, position = decode_varint(data, position)
     if delta != index:
         raise InvalidRecord(f"record {index} has offset delta {delta}")
-    key_size, position = read_varint(data, position)
-    value_size, position = read_varint(data, position + max(key_size, 0))
-    headers, position = read_varint(data, position + max(value_size, 0))
+    key_size, position = decode_varint(data, position)
+    value_size, position = decode_varint(data, position + max(key_size, 0))
+    headers, position = decode_varint(data, position + max(value_size, 0))
     if not 0 <= headers <= length:
         raise InvalidRecord(f"{headers} headers in a record of {length} bytes")
     for _ in range(headers):
-        size, position = read_varint(data, position)
+        size, position = decode_varint(data, position)
         if size < 0:
             raise InvalidRecord(f"a header key of {size} bytes")
-        size, position = read_varint(data, position + size)
+        size, position = decode_varint(data, position + size)
         position += max(size, 0)
     if position != stop:
         raise InvalidRecord(f"the record at position {start} says {length} bytes, its fields take {position - stop + length}")

@@ -89,9 +89,7 @@ class Replay:
             case "39":
                 controller.alter_partition_reassignments({first: (2, 0)})
             case "40":
-                # --cancel asks twice: once to cancel, once more from what it read before.
                 controller.alter_partition_reassignments({first: None})
-                controller.alter_partition_reassignments({first: (0, 1)})
             case "52":
                 controller.elect_leaders([partition for partition, _ in controller.context.all_partitions()], ElectionType.PREFERRED)
             case "55":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+import contextlib
 from typing import Any
 
 import pytest
@@ -25,6 +25,7 @@ RANGES = {
     WireType.INT32: (-(1 << 31), (1 << 31) - 1),
     WireType.INT64: (-(1 << 63), (1 << 63) - 1),
 }
+STRATEGIES: dict[tuple[type[Struct], int], st.SearchStrategy[Any]] = {}
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=200)
 
 
@@ -58,10 +59,12 @@ def field_values(field: FieldSchema, version: int) -> st.SearchStrategy[Any]:
     return st.none() | plain if version in field.nullable else plain
 
 
-@cache
 def structs(kind: type[Struct], version: int) -> st.SearchStrategy[Any]:
     """Messages with a value in every field that the version has."""
-    return st.builds(kind, **{field.name: field_values(field, version) for field in fields_of(kind) if version in field.versions})
+    if (kind, version) not in STRATEGIES:
+        wanted = {field.name: field_values(field, version) for field in fields_of(kind) if version in field.versions}
+        STRATEGIES[kind, version] = st.builds(kind, **wanted)
+    return STRATEGIES[kind, version]
 
 
 def plain(value: Any) -> Any:
@@ -139,10 +142,8 @@ def test_a_connection_survives_any_bytes(data: bytes) -> None:
     server.receive_data(data)
     client = ClientConnection("me")
     client.send(HeartbeatRequest(), 0)
-    try:
+    with contextlib.suppress(SchemaError):
         client.receive_data(data)
-    except SchemaError:
-        pass
 
 
 @settings(max_examples=500, deadline=None)

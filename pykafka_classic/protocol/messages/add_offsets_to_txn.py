@@ -1,4 +1,7 @@
-"""AddOffsetsToTxn."""
+"""A transactional producer tells its transaction coordinator that it is going to commit a group's offsets (KIP-98).
+
+The coordinator adds that group's partition of `__consumer_offsets` to the transaction; TxnOffsetCommit to the group coordinator follows.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from pykafka_classic.protocol.schema import LATEST, Message, Versions
 
 @dataclass(slots=True)
 class AddOffsetsToTxnRequest(Message):
-    """AddOffsetsToTxnRequest."""
+    """Adds a group's offsets to the producer's transaction."""
 
     API_KEY = 25
     VALID_VERSIONS = Versions(0, 3)
@@ -24,11 +27,11 @@ class AddOffsetsToTxnRequest(Message):
 
 @dataclass(slots=True)
 class AddOffsetsToTxnResponse(Message):
-    """AddOffsetsToTxnResponse."""
+    """Whether they were added."""
 
     API_KEY = 25
     VALID_VERSIONS = Versions(0, 3)
     FLEXIBLE_VERSIONS = Versions(3, LATEST)
 
-    throttle_time_ms: int = wire.int32()
+    throttle_time_ms: int = wire.int32()  # how long the client should send nothing: it exceeded a quota
     error_code: int = wire.int16()

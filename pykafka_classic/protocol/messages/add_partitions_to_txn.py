@@ -1,4 +1,7 @@
-"""AddPartitionsToTxn."""
+"""A transactional producer names the partitions that it is going to write to, before it writes (KIP-98).
+
+The transaction coordinator records them, so that it knows where the markers must go at the end.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from pykafka_classic.protocol.schema import LATEST, Message, Struct, Versions
 
 @dataclass(slots=True)
 class AddPartitionsToTxnTopic(Struct):
-    """AddPartitionsToTxnTopic."""
+    """A topic to write to."""
 
     name: str = wire.string()
     partitions: list[int] = wire.array(wire.INT32)
@@ -18,7 +21,7 @@ class AddPartitionsToTxnTopic(Struct):
 
 @dataclass(slots=True)
 class AddPartitionsToTxnRequest(Message):
-    """AddPartitionsToTxnRequest."""
+    """Adds partitions to the producer's transaction, beginning it if need be."""
 
     API_KEY = 24
     VALID_VERSIONS = Versions(0, 3)
@@ -32,7 +35,7 @@ class AddPartitionsToTxnRequest(Message):
 
 @dataclass(slots=True)
 class AddPartitionsToTxnPartitionResult(Struct):
-    """AddPartitionsToTxnPartitionResult."""
+    """What became of one partition."""
 
     partition_index: int = wire.int32()
     error_code: int = wire.int16()
@@ -40,7 +43,7 @@ class AddPartitionsToTxnPartitionResult(Struct):
 
 @dataclass(slots=True)
 class AddPartitionsToTxnTopicResult(Struct):
-    """AddPartitionsToTxnTopicResult."""
+    """What became of one topic."""
 
     name: str = wire.string()
     results: list[AddPartitionsToTxnPartitionResult] = wire.array(AddPartitionsToTxnPartitionResult)
@@ -48,11 +51,11 @@ class AddPartitionsToTxnTopicResult(Struct):
 
 @dataclass(slots=True)
 class AddPartitionsToTxnResponse(Message):
-    """AddPartitionsToTxnResponse."""
+    """If one partition fails, the others report 55 (OPERATION_NOT_ATTEMPTED)."""
 
     API_KEY = 24
     VALID_VERSIONS = Versions(0, 3)
     FLEXIBLE_VERSIONS = Versions(3, LATEST)
 
-    throttle_time_ms: int = wire.int32()
+    throttle_time_ms: int = wire.int32()  # how long the client should send nothing: it exceeded a quota
     results: list[AddPartitionsToTxnTopicResult] = wire.array(AddPartitionsToTxnTopicResult)

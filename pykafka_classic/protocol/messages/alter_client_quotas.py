@@ -1,4 +1,4 @@
-"""AlterClientQuotas."""
+"""Sets and removes client quotas (KIP-546). Any broker carries it out: quotas lie in ZooKeeper."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from pykafka_classic.protocol.schema import LATEST, Message, Struct, Versions
 
 @dataclass(slots=True)
 class AlterClientQuotasRequestEntityData(Struct):
-    """AlterClientQuotasRequestEntityData."""
+    """One part of the name of a quota's owner: a user, a client id or an IP address."""
 
-    entity_type: str = wire.string()
-    entity_name: str | None = wire.string(nullable="0+")
+    entity_type: str = wire.string()  # user, client-id or ip
+    entity_name: str | None = wire.string(nullable="0+")  # null: the default entity
 
 
 @dataclass(slots=True)
 class OpData(Struct):
-    """OpData."""
+    """One quota to set or remove."""
 
-    key: str = wire.string()
+    key: str = wire.string()  # such as producer_byte_rate
     value: float = wire.float64()
     remove: bool = wire.boolean()
 
 
 @dataclass(slots=True)
 class AlterClientQuotasRequestEntryData(Struct):
-    """AlterClientQuotasRequestEntryData."""
+    """The quotas of one owner."""
 
     entity: list[AlterClientQuotasRequestEntityData] = wire.array(AlterClientQuotasRequestEntityData)
     ops: list[OpData] = wire.array(OpData)
@@ -35,27 +35,27 @@ class AlterClientQuotasRequestEntryData(Struct):
 
 @dataclass(slots=True)
 class AlterClientQuotasRequest(Message):
-    """AlterClientQuotasRequest."""
+    """Quotas to change."""
 
     API_KEY = 49
     VALID_VERSIONS = Versions(0, 1)
     FLEXIBLE_VERSIONS = Versions(1, LATEST)
 
     entries: list[AlterClientQuotasRequestEntryData] = wire.array(AlterClientQuotasRequestEntryData)
-    validate_only: bool = wire.boolean()
+    validate_only: bool = wire.boolean()  # check, but change nothing
 
 
 @dataclass(slots=True)
 class AlterClientQuotasResponseEntityData(Struct):
-    """AlterClientQuotasResponseEntityData."""
+    """One part of the owner's name, as asked."""
 
-    entity_type: str = wire.string()
-    entity_name: str | None = wire.string(nullable="0+")
+    entity_type: str = wire.string()  # user, client-id or ip
+    entity_name: str | None = wire.string(nullable="0+")  # null: the default entity
 
 
 @dataclass(slots=True)
 class AlterClientQuotasResponseEntryData(Struct):
-    """AlterClientQuotasResponseEntryData."""
+    """What became of one owner's quotas."""
 
     error_code: int = wire.int16()
     error_message: str | None = wire.string(nullable="0+")
@@ -64,11 +64,11 @@ class AlterClientQuotasResponseEntryData(Struct):
 
 @dataclass(slots=True)
 class AlterClientQuotasResponse(Message):
-    """AlterClientQuotasResponse."""
+    """One entry for each owner."""
 
     API_KEY = 49
     VALID_VERSIONS = Versions(0, 1)
     FLEXIBLE_VERSIONS = Versions(1, LATEST)
 
-    throttle_time_ms: int = wire.int32()
+    throttle_time_ms: int = wire.int32()  # how long the client should send nothing: it exceeded a quota
     entries: list[AlterClientQuotasResponseEntryData] = wire.array(AlterClientQuotasResponseEntryData)

@@ -1,4 +1,4 @@
-"""AlterPartitionReassignments."""
+"""Starts, changes or cancels reassignments of partitions to other brokers (KIP-455). Sent to the controller."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from pykafka_classic.protocol.schema import LATEST, Message, Struct, Versions
 
 @dataclass(slots=True)
 class ReassignablePartition(Struct):
-    """ReassignablePartition."""
+    """New replicas for one partition."""
 
     partition_index: int = wire.int32()
-    replicas: list[int] | None = wire.array(wire.INT32, nullable="0+", default=None)
+    replicas: list[int] | None = wire.array(wire.INT32, nullable="0+", default=None)  # null cancels
 
 
 @dataclass(slots=True)
 class ReassignableTopic(Struct):
-    """ReassignableTopic."""
+    """Partitions of one topic."""
 
     name: str = wire.string()
     partitions: list[ReassignablePartition] = wire.array(ReassignablePartition)
@@ -26,7 +26,7 @@ class ReassignableTopic(Struct):
 
 @dataclass(slots=True)
 class AlterPartitionReassignmentsRequest(Message):
-    """AlterPartitionReassignmentsRequest."""
+    """Reassignments to start, change or cancel."""
 
     API_KEY = 45
     VALID_VERSIONS = Versions(0, 0)
@@ -38,7 +38,7 @@ class AlterPartitionReassignmentsRequest(Message):
 
 @dataclass(slots=True)
 class ReassignablePartitionResponse(Struct):
-    """ReassignablePartitionResponse."""
+    """Whether it began for one partition."""
 
     partition_index: int = wire.int32()
     error_code: int = wire.int16()
@@ -47,7 +47,7 @@ class ReassignablePartitionResponse(Struct):
 
 @dataclass(slots=True)
 class ReassignableTopicResponse(Struct):
-    """ReassignableTopicResponse."""
+    """Partitions of one topic."""
 
     name: str = wire.string()
     partitions: list[ReassignablePartitionResponse] = wire.array(ReassignablePartitionResponse)
@@ -55,13 +55,13 @@ class ReassignableTopicResponse(Struct):
 
 @dataclass(slots=True)
 class AlterPartitionReassignmentsResponse(Message):
-    """AlterPartitionReassignmentsResponse."""
+    """Accepted, not finished: ListPartitionReassignments tells what is under way."""
 
     API_KEY = 45
     VALID_VERSIONS = Versions(0, 0)
     FLEXIBLE_VERSIONS = Versions(0, LATEST)
 
-    throttle_time_ms: int = wire.int32()
+    throttle_time_ms: int = wire.int32()  # how long the client should send nothing: it exceeded a quota
     error_code: int = wire.int16()
     error_message: str | None = wire.string(nullable="0+")
     responses: list[ReassignableTopicResponse] = wire.array(ReassignableTopicResponse)

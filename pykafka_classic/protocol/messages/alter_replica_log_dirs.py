@@ -1,4 +1,4 @@
-"""AlterReplicaLogDirs."""
+"""Moves replicas between the log directories of the broker that receives the request (KIP-113)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pykafka_classic.protocol.schema import LATEST, Message, Struct, Versions
 
 @dataclass(slots=True)
 class AlterReplicaLogDirTopic(Struct):
-    """AlterReplicaLogDirTopic."""
+    """Partitions of one topic."""
 
     name: str = wire.string()
     partitions: list[int] = wire.array(wire.INT32)
@@ -18,7 +18,7 @@ class AlterReplicaLogDirTopic(Struct):
 
 @dataclass(slots=True)
 class AlterReplicaLogDir(Struct):
-    """AlterReplicaLogDir."""
+    """What shall move to one directory."""
 
     path: str = wire.string()
     topics: list[AlterReplicaLogDirTopic] = wire.array(AlterReplicaLogDirTopic)
@@ -26,7 +26,7 @@ class AlterReplicaLogDir(Struct):
 
 @dataclass(slots=True)
 class AlterReplicaLogDirsRequest(Message):
-    """AlterReplicaLogDirsRequest."""
+    """Replicas to move to other directories of the same broker."""
 
     API_KEY = 34
     VALID_VERSIONS = Versions(0, 2)
@@ -37,7 +37,7 @@ class AlterReplicaLogDirsRequest(Message):
 
 @dataclass(slots=True)
 class AlterReplicaLogDirPartitionResult(Struct):
-    """AlterReplicaLogDirPartitionResult."""
+    """What became of one partition."""
 
     partition_index: int = wire.int32()
     error_code: int = wire.int16()
@@ -45,7 +45,7 @@ class AlterReplicaLogDirPartitionResult(Struct):
 
 @dataclass(slots=True)
 class AlterReplicaLogDirTopicResult(Struct):
-    """AlterReplicaLogDirTopicResult."""
+    """Partitions of one topic."""
 
     topic_name: str = wire.string()
     partitions: list[AlterReplicaLogDirPartitionResult] = wire.array(AlterReplicaLogDirPartitionResult)
@@ -53,11 +53,11 @@ class AlterReplicaLogDirTopicResult(Struct):
 
 @dataclass(slots=True)
 class AlterReplicaLogDirsResponse(Message):
-    """AlterReplicaLogDirsResponse."""
+    """Accepted, not finished."""
 
     API_KEY = 34
     VALID_VERSIONS = Versions(0, 2)
     FLEXIBLE_VERSIONS = Versions(2, LATEST)
 
-    throttle_time_ms: int = wire.int32()
+    throttle_time_ms: int = wire.int32()  # how long the client should send nothing: it exceeded a quota
     results: list[AlterReplicaLogDirTopicResult] = wire.array(AlterReplicaLogDirTopicResult)

@@ -1,4 +1,4 @@
-"""AlterUserScramCredentials."""
+"""Creates, changes and deletes users' SCRAM credentials (KIP-554). The password itself never travels."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from pykafka_classic.protocol.schema import LATEST, Message, Struct, Versions
 
 @dataclass(slots=True)
 class ScramCredentialDeletion(Struct):
-    """ScramCredentialDeletion."""
+    """A credential to delete."""
 
     name: str = wire.string()
-    mechanism: int = wire.int8()
+    mechanism: int = wire.int8()  # 1 SCRAM-SHA-256, 2 SCRAM-SHA-512
 
 
 @dataclass(slots=True)
 class ScramCredentialUpsertion(Struct):
-    """ScramCredentialUpsertion."""
+    """A credential to create or replace."""
 
     name: str = wire.string()
-    mechanism: int = wire.int8()
+    mechanism: int = wire.int8()  # 1 SCRAM-SHA-256, 2 SCRAM-SHA-512
     iterations: int = wire.int32()
     salt: bytes = wire.data()
     salted_password: bytes = wire.data()
@@ -29,7 +29,7 @@ class ScramCredentialUpsertion(Struct):
 
 @dataclass(slots=True)
 class AlterUserScramCredentialsRequest(Message):
-    """AlterUserScramCredentialsRequest."""
+    """Credentials to change."""
 
     API_KEY = 51
     VALID_VERSIONS = Versions(0, 0)
@@ -41,7 +41,7 @@ class AlterUserScramCredentialsRequest(Message):
 
 @dataclass(slots=True)
 class AlterUserScramCredentialsResult(Struct):
-    """AlterUserScramCredentialsResult."""
+    """What became of one user."""
 
     user: str = wire.string()
     error_code: int = wire.int16()
@@ -50,11 +50,11 @@ class AlterUserScramCredentialsResult(Struct):
 
 @dataclass(slots=True)
 class AlterUserScramCredentialsResponse(Message):
-    """AlterUserScramCredentialsResponse."""
+    """One entry for each user."""
 
     API_KEY = 51
     VALID_VERSIONS = Versions(0, 0)
     FLEXIBLE_VERSIONS = Versions(0, LATEST)
 
-    throttle_time_ms: int = wire.int32()
+    throttle_time_ms: int = wire.int32()  # how long the client should send nothing: it exceeded a quota
     results: list[AlterUserScramCredentialsResult] = wire.array(AlterUserScramCredentialsResult)

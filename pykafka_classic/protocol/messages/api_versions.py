@@ -1,4 +1,7 @@
-"""ApiVersions."""
+"""What versions of which requests does this broker speak? The first request of most connections (KIP-35, KIP-511).
+
+The response header never has tags, and a broker that does not know the version answers in version 0: so any client can read the answer.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from pykafka_classic.protocol.schema import LATEST, Message, Struct, Versions
 
 @dataclass(slots=True)
 class ApiVersionsRequest(Message):
-    """ApiVersionsRequest."""
+    """Says who the client is, for metrics only."""
 
     API_KEY = 18
     VALID_VERSIONS = Versions(0, 3)
@@ -22,7 +25,7 @@ class ApiVersionsRequest(Message):
 
 @dataclass(slots=True)
 class ApiVersion(Struct):
-    """ApiVersion."""
+    """One API and the versions that this broker speaks."""
 
     api_key: int = wire.int16()
     min_version: int = wire.int16()
@@ -31,7 +34,7 @@ class ApiVersion(Struct):
 
 @dataclass(slots=True)
 class SupportedFeatureKey(Struct):
-    """SupportedFeatureKey."""
+    """A feature that the broker supports (KIP-584)."""
 
     name: str = wire.string("3+")
     min_version: int = wire.int16("3+")
@@ -40,7 +43,7 @@ class SupportedFeatureKey(Struct):
 
 @dataclass(slots=True)
 class FinalizedFeatureKey(Struct):
-    """FinalizedFeatureKey."""
+    """A feature that the whole cluster has switched on (KIP-584)."""
 
     name: str = wire.string("3+")
     max_version_level: int = wire.int16("3+")
@@ -49,7 +52,7 @@ class FinalizedFeatureKey(Struct):
 
 @dataclass(slots=True)
 class ApiVersionsResponse(Message):
-    """ApiVersionsResponse."""
+    """With error 35 it comes in version 0 and names the versions of ApiVersions alone."""
 
     API_KEY = 18
     VALID_VERSIONS = Versions(0, 3)
@@ -57,7 +60,7 @@ class ApiVersionsResponse(Message):
 
     error_code: int = wire.int16()
     api_keys: list[ApiVersion] = wire.array(ApiVersion)
-    throttle_time_ms: int = wire.int32("1+", ignorable=True)
+    throttle_time_ms: int = wire.int32("1+", ignorable=True)  # how long the client should send nothing: it exceeded a quota
     supported_features: list[SupportedFeatureKey] = wire.tagged(0, wire.array(SupportedFeatureKey, "3+"))
-    finalized_features_epoch: int = wire.tagged(1, wire.int64("3+", default=-1, ignorable=True))
+    finalized_features_epoch: int = wire.tagged(1, wire.int64("3+", default=-1, ignorable=True))  # -1: not known
     finalized_features: list[FinalizedFeatureKey] = wire.tagged(2, wire.array(FinalizedFeatureKey, "3+"))

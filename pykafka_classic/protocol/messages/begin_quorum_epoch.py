@@ -1,4 +1,4 @@
-"""BeginQuorumEpoch."""
+"""KRaft: a new leader of the metadata quorum announces itself. A broker with ZooKeeper never serves it; here for the tools that read frames."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pykafka_classic.protocol.schema import Message, Struct, Versions
 
 @dataclass(slots=True)
 class BeginQuorumEpochRequestPartitionData(Struct):
-    """BeginQuorumEpochRequestPartitionData."""
+    """The new leader of one partition."""
 
     partition_index: int = wire.int32()
     leader_id: int = wire.int32()
@@ -19,7 +19,7 @@ class BeginQuorumEpochRequestPartitionData(Struct):
 
 @dataclass(slots=True)
 class BeginQuorumEpochRequestTopicData(Struct):
-    """BeginQuorumEpochRequestTopicData."""
+    """Partitions of one topic."""
 
     topic_name: str = wire.string()
     partitions: list[BeginQuorumEpochRequestPartitionData] = wire.array(BeginQuorumEpochRequestPartitionData)
@@ -27,7 +27,7 @@ class BeginQuorumEpochRequestTopicData(Struct):
 
 @dataclass(slots=True)
 class BeginQuorumEpochRequest(Message):
-    """BeginQuorumEpochRequest."""
+    """A leader's announcement."""
 
     API_KEY = 53
     VALID_VERSIONS = Versions(0, 0)
@@ -38,7 +38,7 @@ class BeginQuorumEpochRequest(Message):
 
 @dataclass(slots=True)
 class BeginQuorumEpochResponsePartitionData(Struct):
-    """BeginQuorumEpochResponsePartitionData."""
+    """What the receiver knows of one partition."""
 
     partition_index: int = wire.int32()
     error_code: int = wire.int16()
@@ -48,7 +48,7 @@ class BeginQuorumEpochResponsePartitionData(Struct):
 
 @dataclass(slots=True)
 class BeginQuorumEpochResponseTopicData(Struct):
-    """BeginQuorumEpochResponseTopicData."""
+    """Partitions of one topic."""
 
     topic_name: str = wire.string()
     partitions: list[BeginQuorumEpochResponsePartitionData] = wire.array(BeginQuorumEpochResponsePartitionData)
@@ -56,7 +56,7 @@ class BeginQuorumEpochResponseTopicData(Struct):
 
 @dataclass(slots=True)
 class BeginQuorumEpochResponse(Message):
-    """BeginQuorumEpochResponse."""
+    """Whether the leader is accepted."""
 
     API_KEY = 53
     VALID_VERSIONS = Versions(0, 0)

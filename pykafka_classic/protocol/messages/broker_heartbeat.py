@@ -1,4 +1,4 @@
-"""BrokerHeartbeat."""
+"""KRaft: a broker's sign of life to the controller quorum. Not served with ZooKeeper."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pykafka_classic.protocol.schema import LATEST, Message, Versions
 
 @dataclass(slots=True)
 class BrokerHeartbeatRequest(Message):
-    """BrokerHeartbeatRequest."""
+    """How far the broker has come, and what it wants."""
 
     API_KEY = 63
     VALID_VERSIONS = Versions(0, 0)
@@ -25,13 +25,13 @@ class BrokerHeartbeatRequest(Message):
 
 @dataclass(slots=True)
 class BrokerHeartbeatResponse(Message):
-    """BrokerHeartbeatResponse."""
+    """What the controller decided about the broker."""
 
     API_KEY = 63
     VALID_VERSIONS = Versions(0, 0)
     FLEXIBLE_VERSIONS = Versions(0, LATEST)
 
-    throttle_time_ms: int = wire.int32()
+    throttle_time_ms: int = wire.int32()  # how long the client should send nothing: it exceeded a quota
     error_code: int = wire.int16()
     is_caught_up: bool = wire.boolean()
     is_fenced: bool = wire.boolean(default=True)

@@ -1,4 +1,4 @@
-"""BrokerRegistration."""
+"""KRaft: a broker registers at the controller quorum. With ZooKeeper the znode /brokers/ids/N does that."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pykafka_classic.protocol.schema import LATEST, Message, Struct, Versions
 
 @dataclass(slots=True)
 class Listener(Struct):
-    """Listener."""
+    """A listener of the broker."""
 
     name: str = wire.string()
     host: str = wire.string()
@@ -20,7 +20,7 @@ class Listener(Struct):
 
 @dataclass(slots=True)
 class Feature(Struct):
-    """Feature."""
+    """A feature that the broker supports."""
 
     name: str = wire.string()
     min_supported_version: int = wire.int16()
@@ -29,7 +29,7 @@ class Feature(Struct):
 
 @dataclass(slots=True)
 class BrokerRegistrationRequest(Message):
-    """BrokerRegistrationRequest."""
+    """A broker introduces itself."""
 
     API_KEY = 62
     VALID_VERSIONS = Versions(0, 0)
@@ -45,12 +45,12 @@ class BrokerRegistrationRequest(Message):
 
 @dataclass(slots=True)
 class BrokerRegistrationResponse(Message):
-    """BrokerRegistrationResponse."""
+    """The broker's epoch from now on."""
 
     API_KEY = 62
     VALID_VERSIONS = Versions(0, 0)
     FLEXIBLE_VERSIONS = Versions(0, LATEST)
 
-    throttle_time_ms: int = wire.int32()
+    throttle_time_ms: int = wire.int32()  # how long the client should send nothing: it exceeded a quota
     error_code: int = wire.int16()
     broker_epoch: int = wire.int64(default=-1)

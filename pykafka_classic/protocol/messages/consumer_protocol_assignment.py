@@ -1,4 +1,7 @@
-"""ConsumerProtocolAssignment."""
+"""What the leader of a consumer group gives each member, inside SyncGroup: opaque to the broker.
+
+An int16 version comes before it, which the code here does not read or write (facts/protocol.md 18).
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from pykafka_classic.protocol.schema import Message, Struct, Versions
 
 @dataclass(slots=True)
 class TopicPartition(Struct):
-    """TopicPartition."""
+    """Partitions of one topic."""
 
     topic: str = wire.string()
     partitions: list[int] = wire.array(wire.INT32)
@@ -18,7 +21,7 @@ class TopicPartition(Struct):
 
 @dataclass(slots=True)
 class ConsumerProtocolAssignment(Message):
-    """ConsumerProtocolAssignment."""
+    """The partitions of one member."""
 
     VALID_VERSIONS = Versions(0, 1)
 

@@ -1,4 +1,7 @@
-"""ConsumerProtocolSubscription."""
+"""What a member of a consumer group wants, inside JoinGroup: opaque to the broker, but for DescribeGroups and offset expiration.
+
+An int16 version comes before it, which the code here does not read or write (facts/protocol.md 18).
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from pykafka_classic.protocol.schema import Message, Struct, Versions
 
 @dataclass(slots=True)
 class TopicPartition(Struct):
-    """TopicPartition."""
+    """Partitions of one topic."""
 
     topic: str = wire.string("1+")
     partitions: list[int] = wire.array(wire.INT32, "1+")
@@ -18,7 +21,7 @@ class TopicPartition(Struct):
 
 @dataclass(slots=True)
 class ConsumerProtocolSubscription(Message):
-    """ConsumerProtocolSubscription."""
+    """What a member subscribes to."""
 
     VALID_VERSIONS = Versions(0, 1)
 

@@ -1,4 +1,7 @@
-"""ControlledShutdown."""
+"""A broker that is about to stop asks the controller to move leadership away from it.
+
+Version 0 has the only request header without a client id.
+"""
 
 from __future__ import annotations
 
@@ -10,19 +13,19 @@ from pykafka_classic.protocol.schema import LATEST, Message, Struct, Versions
 
 @dataclass(slots=True)
 class ControlledShutdownRequest(Message):
-    """ControlledShutdownRequest."""
+    """A broker announces that it will stop."""
 
     API_KEY = 7
     VALID_VERSIONS = Versions(0, 3)
     FLEXIBLE_VERSIONS = Versions(3, LATEST)
 
     broker_id: int = wire.int32()
-    broker_epoch: int = wire.int64("2+", default=-1, ignorable=True)
+    broker_epoch: int = wire.int64("2+", default=-1, ignorable=True)  # czxid of the sender's znode; an old one is refused (77)
 
 
 @dataclass(slots=True)
 class RemainingPartition(Struct):
-    """RemainingPartition."""
+    """A partition that the broker still leads."""
 
     topic_name: str = wire.string()
     partition_index: int = wire.int32()
@@ -30,7 +33,7 @@ class RemainingPartition(Struct):
 
 @dataclass(slots=True)
 class ControlledShutdownResponse(Message):
-    """ControlledShutdownResponse."""
+    """While partitions remain, the broker asks again."""
 
     API_KEY = 7
     VALID_VERSIONS = Versions(0, 3)

@@ -1,4 +1,4 @@
-"""CreateAcls."""
+"""Adds access rules. Any broker carries it out: rules lie in ZooKeeper."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from pykafka_classic.protocol.schema import LATEST, Message, Struct, Versions
 
 @dataclass(slots=True)
 class AclCreation(Struct):
-    """AclCreation."""
+    """A rule to add."""
 
-    resource_type: int = wire.int8()
+    resource_type: int = wire.int8()  # 2 topic, 3 group, 4 cluster, 5 transactional id, 6 delegation token
     resource_name: str = wire.string()
-    resource_pattern_type: int = wire.int8("1+", default=3)
+    resource_pattern_type: int = wire.int8("1+", default=3)  # 3 literal, 4 prefixed
     principal: str = wire.string()
     host: str = wire.string()
     operation: int = wire.int8()
-    permission_type: int = wire.int8()
+    permission_type: int = wire.int8()  # 2 deny, 3 allow
 
 
 @dataclass(slots=True)
 class CreateAclsRequest(Message):
-    """CreateAclsRequest."""
+    """Rules to add."""
 
     API_KEY = 30
     VALID_VERSIONS = Versions(0, 2)
@@ -34,7 +34,7 @@ class CreateAclsRequest(Message):
 
 @dataclass(slots=True)
 class AclCreationResult(Struct):
-    """AclCreationResult."""
+    """What became of one rule."""
 
     error_code: int = wire.int16()
     error_message: str | None = wire.string(nullable="0+")
@@ -42,11 +42,11 @@ class AclCreationResult(Struct):
 
 @dataclass(slots=True)
 class CreateAclsResponse(Message):
-    """CreateAclsResponse."""
+    """One entry for each rule, in their order."""
 
     API_KEY = 30
     VALID_VERSIONS = Versions(0, 2)
     FLEXIBLE_VERSIONS = Versions(2, LATEST)
 
-    throttle_time_ms: int = wire.int32()
+    throttle_time_ms: int = wire.int32()  # how long the client should send nothing: it exceeded a quota
     results: list[AclCreationResult] = wire.array(AclCreationResult)

@@ -1,4 +1,4 @@
-"""CreatePartitions."""
+"""Adds partitions to topics (KIP-195). Sent to the controller."""
 
 from __future__ import annotations
 
@@ -10,23 +10,24 @@ from pykafka_classic.protocol.schema import LATEST, Message, Struct, Versions
 
 @dataclass(slots=True)
 class CreatePartitionsAssignment(Struct):
-    """CreatePartitionsAssignment."""
+    """Brokers for one new partition."""
 
     broker_ids: list[int] = wire.array(wire.INT32)
 
 
 @dataclass(slots=True)
 class CreatePartitionsTopic(Struct):
-    """CreatePartitionsTopic."""
+    """A topic that shall have more partitions."""
 
     name: str = wire.string()
-    count: int = wire.int32()
+    count: int = wire.int32()  # the new total
+    # For the new partitions only; null: the controller chooses
     assignments: list[CreatePartitionsAssignment] | None = wire.array(CreatePartitionsAssignment, nullable="0+")
 
 
 @dataclass(slots=True)
 class CreatePartitionsRequest(Message):
-    """CreatePartitionsRequest."""
+    """Topics to enlarge."""
 
     API_KEY = 37
     VALID_VERSIONS = Versions(0, 3)
@@ -34,12 +35,12 @@ class CreatePartitionsRequest(Message):
 
     topics: list[CreatePartitionsTopic] = wire.array(CreatePartitionsTopic)
     timeout_ms: int = wire.int32()
-    validate_only: bool = wire.boolean()
+    validate_only: bool = wire.boolean()  # check, but change nothing
 
 
 @dataclass(slots=True)
 class CreatePartitionsTopicResult(Struct):
-    """CreatePartitionsTopicResult."""
+    """What became of one topic."""
 
     name: str = wire.string()
     error_code: int = wire.int16()
@@ -48,11 +49,11 @@ class CreatePartitionsTopicResult(Struct):
 
 @dataclass(slots=True)
 class CreatePartitionsResponse(Message):
-    """CreatePartitionsResponse."""
+    """One entry for each topic."""
 
     API_KEY = 37
     VALID_VERSIONS = Versions(0, 3)
     FLEXIBLE_VERSIONS = Versions(2, LATEST)
 
-    throttle_time_ms: int = wire.int32()
+    throttle_time_ms: int = wire.int32()  # how long the client should send nothing: it exceeded a quota
     results: list[CreatePartitionsTopicResult] = wire.array(CreatePartitionsTopicResult)

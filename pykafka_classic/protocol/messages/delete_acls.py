@@ -1,4 +1,4 @@
-"""DeleteAcls."""
+"""Removes the access rules that match filters."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from pykafka_classic.protocol.schema import LATEST, Message, Struct, Versions
 
 @dataclass(slots=True)
 class DeleteAclsFilter(Struct):
-    """DeleteAclsFilter."""
+    """Rules that match all parts are deleted; null and 1 (ANY) match everything."""
 
     resource_type_filter: int = wire.int8()
     resource_name_filter: str | None = wire.string(nullable="0+")
-    pattern_type_filter: int = wire.int8("1+", default=3)
+    pattern_type_filter: int = wire.int8("1+", default=3)  # 1 any, 2 match, 3 literal, 4 prefixed
     principal_filter: str | None = wire.string(nullable="0+")
     host_filter: str | None = wire.string(nullable="0+")
     operation: int = wire.int8()
-    permission_type: int = wire.int8()
+    permission_type: int = wire.int8()  # 2 deny, 3 allow
 
 
 @dataclass(slots=True)
 class DeleteAclsRequest(Message):
-    """DeleteAclsRequest."""
+    """Filters for rules to delete."""
 
     API_KEY = 31
     VALID_VERSIONS = Versions(0, 2)
@@ -34,22 +34,22 @@ class DeleteAclsRequest(Message):
 
 @dataclass(slots=True)
 class DeleteAclsMatchingAcl(Struct):
-    """DeleteAclsMatchingAcl."""
+    """A rule that matched."""
 
     error_code: int = wire.int16()
     error_message: str | None = wire.string(nullable="0+")
     resource_type: int = wire.int8()
     resource_name: str = wire.string()
-    pattern_type: int = wire.int8("1+", default=3)
+    pattern_type: int = wire.int8("1+", default=3)  # 3 literal, 4 prefixed
     principal: str = wire.string()
     host: str = wire.string()
     operation: int = wire.int8()
-    permission_type: int = wire.int8()
+    permission_type: int = wire.int8()  # 2 deny, 3 allow
 
 
 @dataclass(slots=True)
 class DeleteAclsFilterResult(Struct):
-    """DeleteAclsFilterResult."""
+    """What became of one filter."""
 
     error_code: int = wire.int16()
     error_message: str | None = wire.string(nullable="0+")
@@ -58,11 +58,11 @@ class DeleteAclsFilterResult(Struct):
 
 @dataclass(slots=True)
 class DeleteAclsResponse(Message):
-    """DeleteAclsResponse."""
+    """One entry for each filter, in their order."""
 
     API_KEY = 31
     VALID_VERSIONS = Versions(0, 2)
     FLEXIBLE_VERSIONS = Versions(2, LATEST)
 
-    throttle_time_ms: int = wire.int32()
+    throttle_time_ms: int = wire.int32()  # how long the client should send nothing: it exceeded a quota
     filter_results: list[DeleteAclsFilterResult] = wire.array(DeleteAclsFilterResult)

@@ -1,4 +1,4 @@
-"""DeleteGroups."""
+"""Removes groups without members, with their offsets (KIP-229). Sent to the group coordinator."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pykafka_classic.protocol.schema import LATEST, Message, Struct, Versions
 
 @dataclass(slots=True)
 class DeleteGroupsRequest(Message):
-    """DeleteGroupsRequest."""
+    """Groups to delete."""
 
     API_KEY = 42
     VALID_VERSIONS = Versions(0, 2)
@@ -21,7 +21,7 @@ class DeleteGroupsRequest(Message):
 
 @dataclass(slots=True)
 class DeletableGroupResult(Struct):
-    """DeletableGroupResult."""
+    """What became of one group."""
 
     group_id: str = wire.string()
     error_code: int = wire.int16()
@@ -29,11 +29,11 @@ class DeletableGroupResult(Struct):
 
 @dataclass(slots=True)
 class DeleteGroupsResponse(Message):
-    """DeleteGroupsResponse."""
+    """One entry for each group."""
 
     API_KEY = 42
     VALID_VERSIONS = Versions(0, 2)
     FLEXIBLE_VERSIONS = Versions(2, LATEST)
 
-    throttle_time_ms: int = wire.int32()
+    throttle_time_ms: int = wire.int32()  # how long the client should send nothing: it exceeded a quota
     results: list[DeletableGroupResult] = wire.array(DeletableGroupResult)

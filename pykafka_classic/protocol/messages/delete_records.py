@@ -1,4 +1,4 @@
-"""DeleteRecords."""
+"""Moves the log start offset of partitions forward, so that what lies before it can be deleted (KIP-107). Sent to the leader."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from pykafka_classic.protocol.schema import LATEST, Message, Struct, Versions
 
 @dataclass(slots=True)
 class DeleteRecordsPartition(Struct):
-    """DeleteRecordsPartition."""
+    """Up to where the records of one partition shall go."""
 
     partition_index: int = wire.int32()
-    offset: int = wire.int64()
+    offset: int = wire.int64()  # the new log start offset; -1: the high watermark
 
 
 @dataclass(slots=True)
 class DeleteRecordsTopic(Struct):
-    """DeleteRecordsTopic."""
+    """Partitions of one topic."""
 
     name: str = wire.string()
     partitions: list[DeleteRecordsPartition] = wire.array(DeleteRecordsPartition)
@@ -26,7 +26,7 @@ class DeleteRecordsTopic(Struct):
 
 @dataclass(slots=True)
 class DeleteRecordsRequest(Message):
-    """DeleteRecordsRequest."""
+    """Partitions to cut at their beginning."""
 
     API_KEY = 21
     VALID_VERSIONS = Versions(0, 2)
@@ -38,16 +38,16 @@ class DeleteRecordsRequest(Message):
 
 @dataclass(slots=True)
 class DeleteRecordsPartitionResult(Struct):
-    """DeleteRecordsPartitionResult."""
+    """What became of one partition."""
 
     partition_index: int = wire.int32()
-    low_watermark: int = wire.int64()
+    low_watermark: int = wire.int64()  # the smallest log start offset of all replicas
     error_code: int = wire.int16()
 
 
 @dataclass(slots=True)
 class DeleteRecordsTopicResult(Struct):
-    """DeleteRecordsTopicResult."""
+    """Partitions of one topic."""
 
     name: str = wire.string()
     partitions: list[DeleteRecordsPartitionResult] = wire.array(DeleteRecordsPartitionResult)
@@ -55,11 +55,11 @@ class DeleteRecordsTopicResult(Struct):
 
 @dataclass(slots=True)
 class DeleteRecordsResponse(Message):
-    """DeleteRecordsResponse."""
+    """Comes when all replicas have followed, or at the time-out."""
 
     API_KEY = 21
     VALID_VERSIONS = Versions(0, 2)
     FLEXIBLE_VERSIONS = Versions(2, LATEST)
 
-    throttle_time_ms: int = wire.int32()
+    throttle_time_ms: int = wire.int32()  # how long the client should send nothing: it exceeded a quota
     topics: list[DeleteRecordsTopicResult] = wire.array(DeleteRecordsTopicResult)

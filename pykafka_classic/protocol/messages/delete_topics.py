@@ -1,4 +1,4 @@
-"""DeleteTopics."""
+"""Deletes topics, by name or (v6) by id. Sent to the controller; the answer does not wait for the files to go."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pykafka_classic.protocol.schema import LATEST, Message, Struct, Versions
 
 @dataclass(slots=True)
 class DeleteTopicState(Struct):
-    """DeleteTopicState."""
+    """A topic to delete: by name or by id, never by both."""
 
     name: str | None = wire.string("6+", nullable="6+")
     topic_id: bytes = wire.uuid("6+")
@@ -18,7 +18,7 @@ class DeleteTopicState(Struct):
 
 @dataclass(slots=True)
 class DeleteTopicsRequest(Message):
-    """DeleteTopicsRequest."""
+    """Topics to delete."""
 
     API_KEY = 20
     VALID_VERSIONS = Versions(0, 6)
@@ -31,7 +31,7 @@ class DeleteTopicsRequest(Message):
 
 @dataclass(slots=True)
 class DeletableTopicResult(Struct):
-    """DeletableTopicResult."""
+    """What became of one topic."""
 
     name: str | None = wire.string(nullable="6+")
     topic_id: bytes = wire.uuid("6+", ignorable=True)
@@ -41,11 +41,11 @@ class DeletableTopicResult(Struct):
 
 @dataclass(slots=True)
 class DeleteTopicsResponse(Message):
-    """DeleteTopicsResponse."""
+    """One entry for each topic."""
 
     API_KEY = 20
     VALID_VERSIONS = Versions(0, 6)
     FLEXIBLE_VERSIONS = Versions(4, LATEST)
 
-    throttle_time_ms: int = wire.int32("1+", ignorable=True)
+    throttle_time_ms: int = wire.int32("1+", ignorable=True)  # how long the client should send nothing: it exceeded a quota
     responses: list[DeletableTopicResult] = wire.array(DeletableTopicResult)

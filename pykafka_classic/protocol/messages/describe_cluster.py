@@ -1,4 +1,4 @@
-"""DescribeCluster."""
+"""Who is in the cluster and who controls it (KIP-700): Metadata without topics."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pykafka_classic.protocol.schema import LATEST, Message, Struct, Versions
 
 @dataclass(slots=True)
 class DescribeClusterRequest(Message):
-    """DescribeClusterRequest."""
+    """Asks for brokers and controller."""
 
     API_KEY = 60
     VALID_VERSIONS = Versions(0, 0)
@@ -21,7 +21,7 @@ class DescribeClusterRequest(Message):
 
 @dataclass(slots=True)
 class DescribeClusterBroker(Struct):
-    """DescribeClusterBroker."""
+    """A live broker, at the listener that the request came in on."""
 
     broker_id: int = wire.int32()
     host: str = wire.string()
@@ -31,16 +31,16 @@ class DescribeClusterBroker(Struct):
 
 @dataclass(slots=True)
 class DescribeClusterResponse(Message):
-    """DescribeClusterResponse."""
+    """The cluster as this broker's cache knows it."""
 
     API_KEY = 60
     VALID_VERSIONS = Versions(0, 0)
     FLEXIBLE_VERSIONS = Versions(0, LATEST)
 
-    throttle_time_ms: int = wire.int32()
+    throttle_time_ms: int = wire.int32()  # how long the client should send nothing: it exceeded a quota
     error_code: int = wire.int16()
     error_message: str | None = wire.string(nullable="0+", default=None)
     cluster_id: str = wire.string()
-    controller_id: int = wire.int32(default=-1)
+    controller_id: int = wire.int32(default=-1)  # -1: not known
     brokers: list[DescribeClusterBroker] = wire.array(DescribeClusterBroker)
-    cluster_authorized_operations: int = wire.int32(default=-2147483648)
+    cluster_authorized_operations: int = wire.int32(default=-2147483648)  # bit n: operation n is allowed; the default: not asked for

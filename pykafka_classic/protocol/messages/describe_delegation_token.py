@@ -1,4 +1,4 @@
-"""DescribeDelegationToken."""
+"""Lists delegation tokens (KIP-48)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pykafka_classic.protocol.schema import LATEST, Message, Struct, Versions
 
 @dataclass(slots=True)
 class DescribeDelegationTokenOwner(Struct):
-    """DescribeDelegationTokenOwner."""
+    """A principal whose tokens are wanted."""
 
     principal_type: str = wire.string()
     principal_name: str = wire.string()
@@ -18,18 +18,18 @@ class DescribeDelegationTokenOwner(Struct):
 
 @dataclass(slots=True)
 class DescribeDelegationTokenRequest(Message):
-    """DescribeDelegationTokenRequest."""
+    """Tokens of some owners, or all that the sender may see."""
 
     API_KEY = 41
     VALID_VERSIONS = Versions(0, 2)
     FLEXIBLE_VERSIONS = Versions(2, LATEST)
 
-    owners: list[DescribeDelegationTokenOwner] | None = wire.array(DescribeDelegationTokenOwner, nullable="0+")
+    owners: list[DescribeDelegationTokenOwner] | None = wire.array(DescribeDelegationTokenOwner, nullable="0+")  # null: all
 
 
 @dataclass(slots=True)
 class DescribedDelegationTokenRenewer(Struct):
-    """DescribedDelegationTokenRenewer."""
+    """A principal that may prolong the token."""
 
     principal_type: str = wire.string()
     principal_name: str = wire.string()
@@ -37,7 +37,7 @@ class DescribedDelegationTokenRenewer(Struct):
 
 @dataclass(slots=True)
 class DescribedDelegationToken(Struct):
-    """DescribedDelegationToken."""
+    """One token."""
 
     principal_type: str = wire.string()
     principal_name: str = wire.string()
@@ -51,7 +51,7 @@ class DescribedDelegationToken(Struct):
 
 @dataclass(slots=True)
 class DescribeDelegationTokenResponse(Message):
-    """DescribeDelegationTokenResponse."""
+    """The tokens."""
 
     API_KEY = 41
     VALID_VERSIONS = Versions(0, 2)
@@ -59,4 +59,4 @@ class DescribeDelegationTokenResponse(Message):
 
     error_code: int = wire.int16()
     tokens: list[DescribedDelegationToken] = wire.array(DescribedDelegationToken)
-    throttle_time_ms: int = wire.int32()
+    throttle_time_ms: int = wire.int32()  # how long the client should send nothing: it exceeded a quota

@@ -1,4 +1,4 @@
-"""DescribeGroups."""
+"""States and members of groups. Sent to the group coordinator."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pykafka_classic.protocol.schema import LATEST, Message, Struct, Versions
 
 @dataclass(slots=True)
 class DescribeGroupsRequest(Message):
-    """DescribeGroupsRequest."""
+    """Groups to describe."""
 
     API_KEY = 15
     VALID_VERSIONS = Versions(0, 5)
@@ -22,10 +22,10 @@ class DescribeGroupsRequest(Message):
 
 @dataclass(slots=True)
 class DescribedGroupMember(Struct):
-    """DescribedGroupMember."""
+    """One member."""
 
     member_id: str = wire.string()
-    group_instance_id: str | None = wire.string("4+", nullable="4+", default=None, ignorable=True)
+    group_instance_id: str | None = wire.string("4+", nullable="4+", default=None, ignorable=True)  # of a static member (KIP-345); null for a dynamic one
     client_id: str = wire.string()
     client_host: str = wire.string()
     member_metadata: bytes = wire.data()
@@ -34,24 +34,24 @@ class DescribedGroupMember(Struct):
 
 @dataclass(slots=True)
 class DescribedGroup(Struct):
-    """DescribedGroup."""
+    """One group. An unknown group is no error: its state is Dead."""
 
     error_code: int = wire.int16()
     group_id: str = wire.string()
     group_state: str = wire.string()
-    protocol_type: str = wire.string()
+    protocol_type: str = wire.string()  # `consumer` for consumers
     protocol_data: str = wire.string()
     members: list[DescribedGroupMember] = wire.array(DescribedGroupMember)
-    authorized_operations: int = wire.int32("3+", default=-2147483648)
+    authorized_operations: int = wire.int32("3+", default=-2147483648)  # bit n: operation n is allowed; the default: not asked for
 
 
 @dataclass(slots=True)
 class DescribeGroupsResponse(Message):
-    """DescribeGroupsResponse."""
+    """One entry for each group."""
 
     API_KEY = 15
     VALID_VERSIONS = Versions(0, 5)
     FLEXIBLE_VERSIONS = Versions(5, LATEST)
 
-    throttle_time_ms: int = wire.int32("1+", ignorable=True)
+    throttle_time_ms: int = wire.int32("1+", ignorable=True)  # how long the client should send nothing: it exceeded a quota
     groups: list[DescribedGroup] = wire.array(DescribedGroup)

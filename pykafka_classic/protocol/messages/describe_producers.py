@@ -1,4 +1,4 @@
-"""DescribeProducers."""
+"""The producer state of partitions: what the leader remembers of idempotent and transactional producers (KIP-664)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pykafka_classic.protocol.schema import LATEST, Message, Struct, Versions
 
 @dataclass(slots=True)
 class TopicRequest(Struct):
-    """TopicRequest."""
+    """Partitions of one topic."""
 
     name: str = wire.string()
     partition_indexes: list[int] = wire.array(wire.INT32)
@@ -18,7 +18,7 @@ class TopicRequest(Struct):
 
 @dataclass(slots=True)
 class DescribeProducersRequest(Message):
-    """DescribeProducersRequest."""
+    """Partitions whose producers are wanted."""
 
     API_KEY = 61
     VALID_VERSIONS = Versions(0, 0)
@@ -29,19 +29,19 @@ class DescribeProducersRequest(Message):
 
 @dataclass(slots=True)
 class ProducerState(Struct):
-    """ProducerState."""
+    """What the leader remembers of one producer."""
 
     producer_id: int = wire.int64()
     producer_epoch: int = wire.int32()
     last_sequence: int = wire.int32(default=-1)
     last_timestamp: int = wire.int64(default=-1)
     coordinator_epoch: int = wire.int32()
-    current_txn_start_offset: int = wire.int64(default=-1)
+    current_txn_start_offset: int = wire.int64(default=-1)  # -1: no transaction open
 
 
 @dataclass(slots=True)
 class PartitionResponse(Struct):
-    """PartitionResponse."""
+    """The producers of one partition."""
 
     partition_index: int = wire.int32()
     error_code: int = wire.int16()
@@ -51,7 +51,7 @@ class PartitionResponse(Struct):
 
 @dataclass(slots=True)
 class TopicResponse(Struct):
-    """TopicResponse."""
+    """Partitions of one topic."""
 
     name: str = wire.string()
     partitions: list[PartitionResponse] = wire.array(PartitionResponse)
@@ -59,11 +59,11 @@ class TopicResponse(Struct):
 
 @dataclass(slots=True)
 class DescribeProducersResponse(Message):
-    """DescribeProducersResponse."""
+    """One entry for each topic."""
 
     API_KEY = 61
     VALID_VERSIONS = Versions(0, 0)
     FLEXIBLE_VERSIONS = Versions(0, LATEST)
 
-    throttle_time_ms: int = wire.int32()
+    throttle_time_ms: int = wire.int32()  # how long the client should send nothing: it exceeded a quota
     topics: list[TopicResponse] = wire.array(TopicResponse)

@@ -1,4 +1,4 @@
-"""DescribeQuorum."""
+"""KRaft: state of the metadata quorum. Not served with ZooKeeper."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from pykafka_classic.protocol.schema import LATEST, Message, Struct, Versions
 
 @dataclass(slots=True)
 class DescribeQuorumRequestPartitionData(Struct):
-    """DescribeQuorumRequestPartitionData."""
+    """A partition of the metadata topic."""
 
     partition_index: int = wire.int32()
 
 
 @dataclass(slots=True)
 class DescribeQuorumRequestTopicData(Struct):
-    """DescribeQuorumRequestTopicData."""
+    """The metadata topic."""
 
     topic_name: str = wire.string()
     partitions: list[DescribeQuorumRequestPartitionData] = wire.array(DescribeQuorumRequestPartitionData)
@@ -25,7 +25,7 @@ class DescribeQuorumRequestTopicData(Struct):
 
 @dataclass(slots=True)
 class DescribeQuorumRequest(Message):
-    """DescribeQuorumRequest."""
+    """Asks for the quorum's state."""
 
     API_KEY = 55
     VALID_VERSIONS = Versions(0, 0)
@@ -36,7 +36,7 @@ class DescribeQuorumRequest(Message):
 
 @dataclass(slots=True)
 class ReplicaState(Struct):
-    """ReplicaState."""
+    """How far one replica has come."""
 
     replica_id: int = wire.int32()
     log_end_offset: int = wire.int64()
@@ -44,7 +44,7 @@ class ReplicaState(Struct):
 
 @dataclass(slots=True)
 class DescribeQuorumResponsePartitionData(Struct):
-    """DescribeQuorumResponsePartitionData."""
+    """State of the quorum of one partition."""
 
     partition_index: int = wire.int32()
     error_code: int = wire.int16()
@@ -57,7 +57,7 @@ class DescribeQuorumResponsePartitionData(Struct):
 
 @dataclass(slots=True)
 class DescribeQuorumResponseTopicData(Struct):
-    """DescribeQuorumResponseTopicData."""
+    """The metadata topic."""
 
     topic_name: str = wire.string()
     partitions: list[DescribeQuorumResponsePartitionData] = wire.array(DescribeQuorumResponsePartitionData)
@@ -65,7 +65,7 @@ class DescribeQuorumResponseTopicData(Struct):
 
 @dataclass(slots=True)
 class DescribeQuorumResponse(Message):
-    """DescribeQuorumResponse."""
+    """The quorum's state."""
 
     API_KEY = 55
     VALID_VERSIONS = Versions(0, 0)

@@ -1,4 +1,4 @@
-"""EndQuorumEpoch."""
+"""KRaft: the leader of the metadata quorum resigns. Not served with ZooKeeper."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pykafka_classic.protocol.schema import Message, Struct, Versions
 
 @dataclass(slots=True)
 class EndQuorumEpochRequestPartitionData(Struct):
-    """EndQuorumEpochRequestPartitionData."""
+    """A partition whose leader resigns."""
 
     partition_index: int = wire.int32()
     leader_id: int = wire.int32()
@@ -20,7 +20,7 @@ class EndQuorumEpochRequestPartitionData(Struct):
 
 @dataclass(slots=True)
 class EndQuorumEpochRequestTopicData(Struct):
-    """EndQuorumEpochRequestTopicData."""
+    """Partitions of one topic."""
 
     topic_name: str = wire.string()
     partitions: list[EndQuorumEpochRequestPartitionData] = wire.array(EndQuorumEpochRequestPartitionData)
@@ -28,7 +28,7 @@ class EndQuorumEpochRequestTopicData(Struct):
 
 @dataclass(slots=True)
 class EndQuorumEpochRequest(Message):
-    """EndQuorumEpochRequest."""
+    """A leader's resignation."""
 
     API_KEY = 54
     VALID_VERSIONS = Versions(0, 0)
@@ -39,7 +39,7 @@ class EndQuorumEpochRequest(Message):
 
 @dataclass(slots=True)
 class EndQuorumEpochResponsePartitionData(Struct):
-    """EndQuorumEpochResponsePartitionData."""
+    """What the receiver knows of one partition."""
 
     partition_index: int = wire.int32()
     error_code: int = wire.int16()
@@ -49,7 +49,7 @@ class EndQuorumEpochResponsePartitionData(Struct):
 
 @dataclass(slots=True)
 class EndQuorumEpochResponseTopicData(Struct):
-    """EndQuorumEpochResponseTopicData."""
+    """Partitions of one topic."""
 
     topic_name: str = wire.string()
     partitions: list[EndQuorumEpochResponsePartitionData] = wire.array(EndQuorumEpochResponsePartitionData)
@@ -57,7 +57,7 @@ class EndQuorumEpochResponseTopicData(Struct):
 
 @dataclass(slots=True)
 class EndQuorumEpochResponse(Message):
-    """EndQuorumEpochResponse."""
+    """Whether it was taken note of."""
 
     API_KEY = 54
     VALID_VERSIONS = Versions(0, 0)

@@ -1,4 +1,4 @@
-"""Envelope."""
+"""A request of a client, forwarded by a broker to the controller with the client's principal (KIP-590). Served only behind an internal switch in 2.8."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pykafka_classic.protocol.schema import LATEST, Message, Versions
 
 @dataclass(slots=True)
 class EnvelopeRequest(Message):
-    """EnvelopeRequest."""
+    """The forwarded request with its header, and on whose behalf it comes."""
 
     API_KEY = 58
     VALID_VERSIONS = Versions(0, 0)
@@ -23,7 +23,7 @@ class EnvelopeRequest(Message):
 
 @dataclass(slots=True)
 class EnvelopeResponse(Message):
-    """EnvelopeResponse."""
+    """The response to the forwarded request, with its header."""
 
     API_KEY = 58
     VALID_VERSIONS = Versions(0, 0)

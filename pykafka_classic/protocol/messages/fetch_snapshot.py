@@ -1,4 +1,4 @@
-"""FetchSnapshot."""
+"""KRaft: a piece of a metadata snapshot. Not served with ZooKeeper."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pykafka_classic.protocol.schema import LATEST, Message, Struct, Versions
 
 @dataclass(slots=True)
 class FetchSnapshotRequestSnapshotId(Struct):
-    """FetchSnapshotRequestSnapshotId."""
+    """Names a snapshot."""
 
     end_offset: int = wire.int64()
     epoch: int = wire.int32()
@@ -18,7 +18,7 @@ class FetchSnapshotRequestSnapshotId(Struct):
 
 @dataclass(slots=True)
 class FetchSnapshotRequestPartitionSnapshot(Struct):
-    """FetchSnapshotRequestPartitionSnapshot."""
+    """From where in a snapshot to read."""
 
     partition: int = wire.int32()
     current_leader_epoch: int = wire.int32()
@@ -28,7 +28,7 @@ class FetchSnapshotRequestPartitionSnapshot(Struct):
 
 @dataclass(slots=True)
 class FetchSnapshotRequestTopicSnapshot(Struct):
-    """FetchSnapshotRequestTopicSnapshot."""
+    """Partitions of one topic."""
 
     name: str = wire.string()
     partitions: list[FetchSnapshotRequestPartitionSnapshot] = wire.array(FetchSnapshotRequestPartitionSnapshot)
@@ -36,7 +36,7 @@ class FetchSnapshotRequestTopicSnapshot(Struct):
 
 @dataclass(slots=True)
 class FetchSnapshotRequest(Message):
-    """FetchSnapshotRequest."""
+    """Pieces of snapshots."""
 
     API_KEY = 59
     VALID_VERSIONS = Versions(0, 0)
@@ -50,7 +50,7 @@ class FetchSnapshotRequest(Message):
 
 @dataclass(slots=True)
 class FetchSnapshotResponseSnapshotId(Struct):
-    """FetchSnapshotResponseSnapshotId."""
+    """Names a snapshot."""
 
     end_offset: int = wire.int64()
     epoch: int = wire.int32()
@@ -58,7 +58,7 @@ class FetchSnapshotResponseSnapshotId(Struct):
 
 @dataclass(slots=True)
 class LeaderIdAndEpoch(Struct):
-    """LeaderIdAndEpoch."""
+    """Who leads the quorum."""
 
     leader_id: int = wire.int32()
     leader_epoch: int = wire.int32()
@@ -66,7 +66,7 @@ class LeaderIdAndEpoch(Struct):
 
 @dataclass(slots=True)
 class FetchSnapshotResponsePartitionSnapshot(Struct):
-    """FetchSnapshotResponsePartitionSnapshot."""
+    """A piece of one snapshot."""
 
     index: int = wire.int32()
     error_code: int = wire.int16()
@@ -79,7 +79,7 @@ class FetchSnapshotResponsePartitionSnapshot(Struct):
 
 @dataclass(slots=True)
 class FetchSnapshotResponseTopicSnapshot(Struct):
-    """FetchSnapshotResponseTopicSnapshot."""
+    """Partitions of one topic."""
 
     name: str = wire.string()
     partitions: list[FetchSnapshotResponsePartitionSnapshot] = wire.array(FetchSnapshotResponsePartitionSnapshot)
@@ -87,12 +87,12 @@ class FetchSnapshotResponseTopicSnapshot(Struct):
 
 @dataclass(slots=True)
 class FetchSnapshotResponse(Message):
-    """FetchSnapshotResponse."""
+    """Pieces of snapshots."""
 
     API_KEY = 59
     VALID_VERSIONS = Versions(0, 0)
     FLEXIBLE_VERSIONS = Versions(0, LATEST)
 
-    throttle_time_ms: int = wire.int32()
+    throttle_time_ms: int = wire.int32()  # how long the client should send nothing: it exceeded a quota
     error_code: int = wire.int16()
     topics: list[FetchSnapshotResponseTopicSnapshot] = wire.array(FetchSnapshotResponseTopicSnapshot)

@@ -1,4 +1,4 @@
-"""FindCoordinator."""
+"""Which broker coordinates a group or a transactional id?"""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from pykafka_classic.protocol.schema import LATEST, Message, Versions
 
 @dataclass(slots=True)
 class FindCoordinatorRequest(Message):
-    """FindCoordinatorRequest."""
+    """A group or a transactional id."""
 
     API_KEY = 10
     VALID_VERSIONS = Versions(0, 3)
     FLEXIBLE_VERSIONS = Versions(3, LATEST)
 
     key: str = wire.string()
-    key_type: int = wire.int8("1+")
+    key_type: int = wire.int8("1+")  # 0 group, 1 transactional id
 
 
 @dataclass(slots=True)
 class FindCoordinatorResponse(Message):
-    """FindCoordinatorResponse."""
+    """The coordinator's address at the listener that the request came in on."""
 
     API_KEY = 10
     VALID_VERSIONS = Versions(0, 3)
     FLEXIBLE_VERSIONS = Versions(3, LATEST)
 
-    throttle_time_ms: int = wire.int32("1+", ignorable=True)
+    throttle_time_ms: int = wire.int32("1+", ignorable=True)  # how long the client should send nothing: it exceeded a quota
     error_code: int = wire.int16()
     error_message: str | None = wire.string("1+", nullable="1+", ignorable=True)
     node_id: int = wire.int32()

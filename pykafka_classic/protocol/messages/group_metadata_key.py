@@ -1,4 +1,7 @@
-"""GroupMetadataKey."""
+"""Key of a record in `__consumer_offsets` that describes a group's generation.
+
+An int16 version comes before it, always 2: it tells this kind of key from OffsetCommitKey.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from pykafka_classic.protocol.schema import Message, Versions
 
 @dataclass(slots=True)
 class GroupMetadataKey(Message):
-    """GroupMetadataKey."""
+    """Which group."""
 
     VALID_VERSIONS = Versions(2, 2)
 

@@ -1,4 +1,7 @@
-"""JoinGroup."""
+"""A member enters a group, or comes again for a rebalance.
+
+The answer waits for all members; it makes one of them leader, who alone learns what the others subscribe to.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from pykafka_classic.protocol.schema import LATEST, Message, Struct, Versions
 
 @dataclass(slots=True)
 class JoinGroupRequestProtocol(Struct):
-    """JoinGroupRequestProtocol."""
+    """An assignor that the member can use, and its subscription in that assignor's form."""
 
     name: str = wire.string()
     metadata: bytes = wire.data()
@@ -18,7 +21,7 @@ class JoinGroupRequestProtocol(Struct):
 
 @dataclass(slots=True)
 class JoinGroupRequest(Message):
-    """JoinGroupRequest."""
+    """Comes into the group."""
 
     API_KEY = 11
     VALID_VERSIONS = Versions(0, 7)
@@ -26,35 +29,35 @@ class JoinGroupRequest(Message):
 
     group_id: str = wire.string()
     session_timeout_ms: int = wire.int32()
-    rebalance_timeout_ms: int = wire.int32("1+", default=-1, ignorable=True)
-    member_id: str = wire.string()
-    group_instance_id: str | None = wire.string("5+", nullable="5+", default=None)
-    protocol_type: str = wire.string()
+    rebalance_timeout_ms: int = wire.int32("1+", default=-1, ignorable=True)  # how long a rebalance waits for this member; before v1 the session time-out
+    member_id: str = wire.string()  # empty at first; the broker gives one with error 79 (v4+)
+    group_instance_id: str | None = wire.string("5+", nullable="5+", default=None)  # of a static member (KIP-345); null for a dynamic one
+    protocol_type: str = wire.string()  # `consumer` for consumers
     protocols: list[JoinGroupRequestProtocol] = wire.array(JoinGroupRequestProtocol)
 
 
 @dataclass(slots=True)
 class JoinGroupResponseMember(Struct):
-    """JoinGroupResponseMember."""
+    """A member, for the leader's eyes."""
 
     member_id: str = wire.string()
-    group_instance_id: str | None = wire.string("5+", nullable="5+", default=None)
+    group_instance_id: str | None = wire.string("5+", nullable="5+", default=None)  # of a static member (KIP-345); null for a dynamic one
     metadata: bytes = wire.data()
 
 
 @dataclass(slots=True)
 class JoinGroupResponse(Message):
-    """JoinGroupResponse."""
+    """The generation that begins. `members` is empty for all but the leader."""
 
     API_KEY = 11
     VALID_VERSIONS = Versions(0, 7)
     FLEXIBLE_VERSIONS = Versions(6, LATEST)
 
-    throttle_time_ms: int = wire.int32("2+", ignorable=True)
+    throttle_time_ms: int = wire.int32("2+", ignorable=True)  # how long the client should send nothing: it exceeded a quota
     error_code: int = wire.int16()
     generation_id: int = wire.int32(default=-1)
     protocol_type: str | None = wire.string("7+", nullable="7+", default=None, ignorable=True)
-    protocol_name: str | None = wire.string(nullable="7+")
+    protocol_name: str | None = wire.string(nullable="7+")  # the assignor that all members support
     leader: str = wire.string()
     member_id: str = wire.string()
     members: list[JoinGroupResponseMember] = wire.array(JoinGroupResponseMember)

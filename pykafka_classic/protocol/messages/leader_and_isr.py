@@ -1,4 +1,4 @@
-"""LeaderAndIsr."""
+"""The controller tells a broker which partitions it leads or follows. Sent only by the controller; fenced by its epoch and the receiver's."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from pykafka_classic.protocol.schema import LATEST, Message, Struct, Versions
 
 @dataclass(slots=True)
 class LeaderAndIsrPartitionState(Struct):
-    """LeaderAndIsrPartitionState."""
+    """The state of one partition; v2 and later group them by topic."""
 
     topic_name: str = wire.string("0-1", ignorable=True)
     partition_index: int = wire.int32()
-    controller_epoch: int = wire.int32()
-    leader: int = wire.int32()
+    controller_epoch: int = wire.int32()  # requests of a controller with a lower epoch than one seen before are refused (11)
+    leader: int = wire.int32()  # -1 none
     leader_epoch: int = wire.int32()
     isr: list[int] = wire.array(wire.INT32)
-    zk_version: int = wire.int32()
+    zk_version: int = wire.int32()  # of the partition's state znode
     replicas: list[int] = wire.array(wire.INT32)
-    adding_replicas: list[int] = wire.array(wire.INT32, "3+", ignorable=True)
-    removing_replicas: list[int] = wire.array(wire.INT32, "3+", ignorable=True)
-    is_new: bool = wire.boolean("1+", ignorable=True)
+    adding_replicas: list[int] = wire.array(wire.INT32, "3+", ignorable=True)  # of a reassignment under way
+    removing_replicas: list[int] = wire.array(wire.INT32, "3+", ignorable=True)  # of a reassignment under way
+    is_new: bool = wire.boolean("1+", ignorable=True)  # the replica's log may be created
 
 
 @dataclass(slots=True)
 class LeaderAndIsrTopicState(Struct):
-    """LeaderAndIsrTopicState."""
+    """Partitions of one topic."""
 
     topic_name: str = wire.string("2+")
     topic_id: bytes = wire.uuid("5+", ignorable=True)
@@ -36,7 +36,7 @@ class LeaderAndIsrTopicState(Struct):
 
 @dataclass(slots=True)
 class LeaderAndIsrLiveLeader(Struct):
-    """LeaderAndIsrLiveLeader."""
+    """Address of a broker that leads one of the partitions."""
 
     broker_id: int = wire.int32()
     host_name: str = wire.string()
@@ -45,16 +45,17 @@ class LeaderAndIsrLiveLeader(Struct):
 
 @dataclass(slots=True)
 class LeaderAndIsrRequest(Message):
-    """LeaderAndIsrRequest."""
+    """Partitions whose state changed."""
 
     API_KEY = 4
     VALID_VERSIONS = Versions(0, 5)
     FLEXIBLE_VERSIONS = Versions(4, LATEST)
 
     controller_id: int = wire.int32()
-    controller_epoch: int = wire.int32()
+    controller_epoch: int = wire.int32()  # requests of a controller with a lower epoch than one seen before are refused (11)
+    # Czxid of the broker's znode: fences requests meant for an earlier life of the broker; -1: no check
     broker_epoch: int = wire.int64("2+", default=-1, ignorable=True)
-    type: int = wire.int8("5+")
+    type: int = wire.int8("5+")  # 0 in 2.8: not told whether all partitions are named
     ungrouped_partition_states: list[LeaderAndIsrPartitionState] = wire.array(LeaderAndIsrPartitionState, "0-1")
     topic_states: list[LeaderAndIsrTopicState] = wire.array(LeaderAndIsrTopicState, "2+")
     live_leaders: list[LeaderAndIsrLiveLeader] = wire.array(LeaderAndIsrLiveLeader)
@@ -62,7 +63,7 @@ class LeaderAndIsrRequest(Message):
 
 @dataclass(slots=True)
 class LeaderAndIsrPartitionError(Struct):
-    """LeaderAndIsrPartitionError."""
+    """What became of one partition."""
 
     topic_name: str = wire.string("0-4", ignorable=True)
     partition_index: int = wire.int32()
@@ -71,7 +72,7 @@ class LeaderAndIsrPartitionError(Struct):
 
 @dataclass(slots=True)
 class LeaderAndIsrTopicError(Struct):
-    """LeaderAndIsrTopicError."""
+    """Partitions of one topic."""
 
     topic_id: bytes = wire.uuid("5+")
     partition_errors: list[LeaderAndIsrPartitionError] = wire.array(LeaderAndIsrPartitionError, "5+")
@@ -79,7 +80,7 @@ class LeaderAndIsrTopicError(Struct):
 
 @dataclass(slots=True)
 class LeaderAndIsrResponse(Message):
-    """LeaderAndIsrResponse."""
+    """A top-level error means that nothing was applied."""
 
     API_KEY = 4
     VALID_VERSIONS = Versions(0, 5)

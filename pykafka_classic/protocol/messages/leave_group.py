@@ -1,4 +1,4 @@
-"""LeaveGroup."""
+"""Members leave a group without waiting for their session to end; several at once since v3 (KIP-345)."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from pykafka_classic.protocol.schema import LATEST, Message, Struct, Versions
 
 @dataclass(slots=True)
 class MemberIdentity(Struct):
-    """MemberIdentity."""
+    """A member that leaves; a static one may be named by its instance id alone."""
 
     member_id: str = wire.string("3+")
-    group_instance_id: str | None = wire.string("3+", nullable="3+", default=None)
+    group_instance_id: str | None = wire.string("3+", nullable="3+", default=None)  # of a static member (KIP-345); null for a dynamic one
 
 
 @dataclass(slots=True)
 class LeaveGroupRequest(Message):
-    """LeaveGroupRequest."""
+    """Members that leave."""
 
     API_KEY = 13
     VALID_VERSIONS = Versions(0, 4)
@@ -31,21 +31,21 @@ class LeaveGroupRequest(Message):
 
 @dataclass(slots=True)
 class MemberResponse(Struct):
-    """MemberResponse."""
+    """What became of one member."""
 
     member_id: str = wire.string("3+")
-    group_instance_id: str | None = wire.string("3+", nullable="3+")
+    group_instance_id: str | None = wire.string("3+", nullable="3+")  # of a static member (KIP-345); null for a dynamic one
     error_code: int = wire.int16("3+")
 
 
 @dataclass(slots=True)
 class LeaveGroupResponse(Message):
-    """LeaveGroupResponse."""
+    """One entry for each member since v3."""
 
     API_KEY = 13
     VALID_VERSIONS = Versions(0, 4)
     FLEXIBLE_VERSIONS = Versions(4, LATEST)
 
-    throttle_time_ms: int = wire.int32("1+", ignorable=True)
+    throttle_time_ms: int = wire.int32("1+", ignorable=True)  # how long the client should send nothing: it exceeded a quota
     error_code: int = wire.int16()
     members: list[MemberResponse] = wire.array(MemberResponse, "3+")

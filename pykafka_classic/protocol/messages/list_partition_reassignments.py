@@ -1,4 +1,4 @@
-"""ListPartitionReassignments."""
+"""Reassignments under way (KIP-455). Sent to the controller."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pykafka_classic.protocol.schema import LATEST, Message, Struct, Versions
 
 @dataclass(slots=True)
 class ListPartitionReassignmentsTopics(Struct):
-    """ListPartitionReassignmentsTopics."""
+    """Partitions of one topic."""
 
     name: str = wire.string()
     partition_indexes: list[int] = wire.array(wire.INT32)
@@ -18,19 +18,19 @@ class ListPartitionReassignmentsTopics(Struct):
 
 @dataclass(slots=True)
 class ListPartitionReassignmentsRequest(Message):
-    """ListPartitionReassignmentsRequest."""
+    """Partitions to look at, or all."""
 
     API_KEY = 46
     VALID_VERSIONS = Versions(0, 0)
     FLEXIBLE_VERSIONS = Versions(0, LATEST)
 
     timeout_ms: int = wire.int32(default=60000)
-    topics: list[ListPartitionReassignmentsTopics] | None = wire.array(ListPartitionReassignmentsTopics, nullable="0+", default=None)
+    topics: list[ListPartitionReassignmentsTopics] | None = wire.array(ListPartitionReassignmentsTopics, nullable="0+", default=None)  # null: all
 
 
 @dataclass(slots=True)
 class OngoingPartitionReassignment(Struct):
-    """OngoingPartitionReassignment."""
+    """A move under way."""
 
     partition_index: int = wire.int32()
     replicas: list[int] = wire.array(wire.INT32)
@@ -40,7 +40,7 @@ class OngoingPartitionReassignment(Struct):
 
 @dataclass(slots=True)
 class OngoingTopicReassignment(Struct):
-    """OngoingTopicReassignment."""
+    """Partitions of one topic."""
 
     name: str = wire.string()
     partitions: list[OngoingPartitionReassignment] = wire.array(OngoingPartitionReassignment)
@@ -48,13 +48,13 @@ class OngoingTopicReassignment(Struct):
 
 @dataclass(slots=True)
 class ListPartitionReassignmentsResponse(Message):
-    """ListPartitionReassignmentsResponse."""
+    """The moves under way."""
 
     API_KEY = 46
     VALID_VERSIONS = Versions(0, 0)
     FLEXIBLE_VERSIONS = Versions(0, LATEST)
 
-    throttle_time_ms: int = wire.int32()
+    throttle_time_ms: int = wire.int32()  # how long the client should send nothing: it exceeded a quota
     error_code: int = wire.int16()
     error_message: str | None = wire.string(nullable="0+")
     topics: list[OngoingTopicReassignment] = wire.array(OngoingTopicReassignment)

@@ -1,4 +1,7 @@
-"""OffsetCommitKey."""
+"""Key of a committed offset in `__consumer_offsets`: group, topic, partition.
+
+An int16 version comes before it, 0 or 1 (with the same content).
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from pykafka_classic.protocol.schema import Message, Versions
 
 @dataclass(slots=True)
 class OffsetCommitKey(Message):
-    """OffsetCommitKey."""
+    """Whose position, and where."""
 
     VALID_VERSIONS = Versions(0, 1)
 

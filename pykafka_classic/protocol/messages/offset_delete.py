@@ -1,4 +1,4 @@
-"""OffsetDelete."""
+"""Removes committed offsets of a group (KIP-496). Never flexible."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from pykafka_classic.protocol.schema import Message, Struct, Versions
 
 @dataclass(slots=True)
 class OffsetDeleteRequestPartition(Struct):
-    """OffsetDeleteRequestPartition."""
+    """A partition whose offset goes."""
 
     partition_index: int = wire.int32()
 
 
 @dataclass(slots=True)
 class OffsetDeleteRequestTopic(Struct):
-    """OffsetDeleteRequestTopic."""
+    """Partitions of one topic."""
 
     name: str = wire.string()
     partitions: list[OffsetDeleteRequestPartition] = wire.array(OffsetDeleteRequestPartition)
@@ -25,7 +25,7 @@ class OffsetDeleteRequestTopic(Struct):
 
 @dataclass(slots=True)
 class OffsetDeleteRequest(Message):
-    """OffsetDeleteRequest."""
+    """Offsets to remove."""
 
     API_KEY = 47
     VALID_VERSIONS = Versions(0, 0)
@@ -36,7 +36,7 @@ class OffsetDeleteRequest(Message):
 
 @dataclass(slots=True)
 class OffsetDeleteResponsePartition(Struct):
-    """OffsetDeleteResponsePartition."""
+    """What became of one offset."""
 
     partition_index: int = wire.int32()
     error_code: int = wire.int16()
@@ -44,7 +44,7 @@ class OffsetDeleteResponsePartition(Struct):
 
 @dataclass(slots=True)
 class OffsetDeleteResponseTopic(Struct):
-    """OffsetDeleteResponseTopic."""
+    """Partitions of one topic."""
 
     name: str = wire.string()
     partitions: list[OffsetDeleteResponsePartition] = wire.array(OffsetDeleteResponsePartition)
@@ -52,11 +52,11 @@ class OffsetDeleteResponseTopic(Struct):
 
 @dataclass(slots=True)
 class OffsetDeleteResponse(Message):
-    """OffsetDeleteResponse."""
+    """One entry for each topic."""
 
     API_KEY = 47
     VALID_VERSIONS = Versions(0, 0)
 
     error_code: int = wire.int16()
-    throttle_time_ms: int = wire.int32()
+    throttle_time_ms: int = wire.int32()  # how long the client should send nothing: it exceeded a quota
     topics: list[OffsetDeleteResponseTopic] = wire.array(OffsetDeleteResponseTopic)

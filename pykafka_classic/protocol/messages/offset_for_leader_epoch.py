@@ -1,4 +1,4 @@
-"""OffsetForLeaderEpoch."""
+"""Where does a leader epoch end in the leader's log? A follower truncates there (KIP-101), a consumer detects lost records (KIP-320)."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from pykafka_classic.protocol.schema import LATEST, Message, Struct, Versions
 
 @dataclass(slots=True)
 class OffsetForLeaderPartition(Struct):
-    """OffsetForLeaderPartition."""
+    """An epoch in one partition."""
 
     partition: int = wire.int32()
-    current_leader_epoch: int = wire.int32("2+", default=-1, ignorable=True)
-    leader_epoch: int = wire.int32()
+    current_leader_epoch: int = wire.int32("2+", default=-1, ignorable=True)  # -1: not known, do not check
+    leader_epoch: int = wire.int32()  # the epoch asked for
 
 
 @dataclass(slots=True)
 class OffsetForLeaderTopic(Struct):
-    """OffsetForLeaderTopic."""
+    """Partitions of one topic."""
 
     topic: str = wire.string()
     partitions: list[OffsetForLeaderPartition] = wire.array(OffsetForLeaderPartition)
@@ -27,29 +27,29 @@ class OffsetForLeaderTopic(Struct):
 
 @dataclass(slots=True)
 class OffsetForLeaderEpochRequest(Message):
-    """OffsetForLeaderEpochRequest."""
+    """Epochs to look up."""
 
     API_KEY = 23
     VALID_VERSIONS = Versions(0, 4)
     FLEXIBLE_VERSIONS = Versions(4, LATEST)
 
-    replica_id: int = wire.int32("3+", default=-2, ignorable=True)
+    replica_id: int = wire.int32("3+", default=-2, ignorable=True)  # a follower's broker id; -1: a consumer, -2: an unknown sender
     topics: list[OffsetForLeaderTopic] = wire.array(OffsetForLeaderTopic)
 
 
 @dataclass(slots=True)
 class EpochEndOffset(Struct):
-    """EpochEndOffset."""
+    """Where the largest epoch at or below the one asked for ends."""
 
     error_code: int = wire.int16()
     partition: int = wire.int32()
     leader_epoch: int = wire.int32("1+", default=-1, ignorable=True)
-    end_offset: int = wire.int64(default=-1)
+    end_offset: int = wire.int64(default=-1)  # -1: not known
 
 
 @dataclass(slots=True)
 class OffsetForLeaderTopicResult(Struct):
-    """OffsetForLeaderTopicResult."""
+    """Partitions of one topic."""
 
     topic: str = wire.string()
     partitions: list[EpochEndOffset] = wire.array(EpochEndOffset)
@@ -57,11 +57,11 @@ class OffsetForLeaderTopicResult(Struct):
 
 @dataclass(slots=True)
 class OffsetForLeaderEpochResponse(Message):
-    """OffsetForLeaderEpochResponse."""
+    """One entry for each topic."""
 
     API_KEY = 23
     VALID_VERSIONS = Versions(0, 4)
     FLEXIBLE_VERSIONS = Versions(4, LATEST)
 
-    throttle_time_ms: int = wire.int32("2+", ignorable=True)
+    throttle_time_ms: int = wire.int32("2+", ignorable=True)  # how long the client should send nothing: it exceeded a quota
     topics: list[OffsetForLeaderTopicResult] = wire.array(OffsetForLeaderTopicResult)

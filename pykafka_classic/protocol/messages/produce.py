@@ -1,4 +1,7 @@
-"""Produce."""
+"""Appends records. Each partition's records are one message set (v0-2) or exactly one record batch of magic 2 (v3+).
+
+With acks=0 there is no response at all.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from pykafka_classic.protocol.schema import LATEST, Message, Struct, Versions
 
 @dataclass(slots=True)
 class PartitionProduceData(Struct):
-    """PartitionProduceData."""
+    """Records for one partition."""
 
     index: int = wire.int32()
     records: wire.Records | None = wire.records(nullable="0+")
@@ -18,7 +21,7 @@ class PartitionProduceData(Struct):
 
 @dataclass(slots=True)
 class TopicProduceData(Struct):
-    """TopicProduceData."""
+    """Records for one topic."""
 
     name: str = wire.string()
     partition_data: list[PartitionProduceData] = wire.array(PartitionProduceData)
@@ -26,34 +29,34 @@ class TopicProduceData(Struct):
 
 @dataclass(slots=True)
 class ProduceRequest(Message):
-    """ProduceRequest."""
+    """Records to append."""
 
     API_KEY = 0
     VALID_VERSIONS = Versions(0, 9)
     FLEXIBLE_VERSIONS = Versions(9, LATEST)
 
-    transactional_id: str | None = wire.string("3+", nullable="3+", default=None)
-    acks: int = wire.int16()
-    timeout_ms: int = wire.int32()
+    transactional_id: str | None = wire.string("3+", nullable="3+", default=None)  # null: not transactional
+    acks: int = wire.int16()  # 0 no answer, 1 the leader's append, -1 the whole ISR's
+    timeout_ms: int = wire.int32()  # for acks=-1
     topic_data: list[TopicProduceData] = wire.array(TopicProduceData)
 
 
 @dataclass(slots=True)
 class BatchIndexAndErrorMessage(Struct):
-    """BatchIndexAndErrorMessage."""
+    """A record that was refused (KIP-467)."""
 
-    batch_index: int = wire.int32("8+")
+    batch_index: int = wire.int32("8+")  # position of the record in its batch
     batch_index_error_message: str | None = wire.string("8+", nullable="8+", default=None)
 
 
 @dataclass(slots=True)
 class PartitionProduceResponse(Struct):
-    """PartitionProduceResponse."""
+    """What became of one partition's records."""
 
     index: int = wire.int32()
     error_code: int = wire.int16()
-    base_offset: int = wire.int64()
-    log_append_time_ms: int = wire.int64("2+", default=-1, ignorable=True)
+    base_offset: int = wire.int64()  # of the first record
+    log_append_time_ms: int = wire.int64("2+", default=-1, ignorable=True)  # -1 unless the topic stamps LogAppendTime
     log_start_offset: int = wire.int64("5+", default=-1, ignorable=True)
     record_errors: list[BatchIndexAndErrorMessage] = wire.array(BatchIndexAndErrorMessage, "8+", ignorable=True)
     error_message: str | None = wire.string("8+", nullable="8+", default=None, ignorable=True)
@@ -61,7 +64,7 @@ class PartitionProduceResponse(Struct):
 
 @dataclass(slots=True)
 class TopicProduceResponse(Struct):
-    """TopicProduceResponse."""
+    """Partitions of one topic."""
 
     name: str = wire.string()
     partition_responses: list[PartitionProduceResponse] = wire.array(PartitionProduceResponse)
@@ -69,11 +72,11 @@ class TopicProduceResponse(Struct):
 
 @dataclass(slots=True)
 class ProduceResponse(Message):
-    """ProduceResponse."""
+    """One entry for each topic; never sent with acks=0."""
 
     API_KEY = 0
     VALID_VERSIONS = Versions(0, 9)
     FLEXIBLE_VERSIONS = Versions(9, LATEST)
 
     responses: list[TopicProduceResponse] = wire.array(TopicProduceResponse)
-    throttle_time_ms: int = wire.int32("1+", ignorable=True)
+    throttle_time_ms: int = wire.int32("1+", ignorable=True)  # how long the client should send nothing: it exceeded a quota

@@ -1,4 +1,4 @@
-"""RenewDelegationToken."""
+"""Prolongs a delegation token (KIP-48)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pykafka_classic.protocol.schema import LATEST, Message, Versions
 
 @dataclass(slots=True)
 class RenewDelegationTokenRequest(Message):
-    """RenewDelegationTokenRequest."""
+    """A token to prolong."""
 
     API_KEY = 39
     VALID_VERSIONS = Versions(0, 2)
@@ -22,7 +22,7 @@ class RenewDelegationTokenRequest(Message):
 
 @dataclass(slots=True)
 class RenewDelegationTokenResponse(Message):
-    """RenewDelegationTokenResponse."""
+    """Until when it lives."""
 
     API_KEY = 39
     VALID_VERSIONS = Versions(0, 2)
@@ -30,4 +30,4 @@ class RenewDelegationTokenResponse(Message):
 
     error_code: int = wire.int16()
     expiry_timestamp_ms: int = wire.int64()
-    throttle_time_ms: int = wire.int32()
+    throttle_time_ms: int = wire.int32()  # how long the client should send nothing: it exceeded a quota

@@ -1,4 +1,4 @@
-"""SaslAuthenticate."""
+"""One step of a SASL exchange (KIP-152); what the bytes mean depends on the mechanism."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pykafka_classic.protocol.schema import LATEST, Message, Versions
 
 @dataclass(slots=True)
 class SaslAuthenticateRequest(Message):
-    """SaslAuthenticateRequest."""
+    """The client's next token."""
 
     API_KEY = 36
     VALID_VERSIONS = Versions(0, 2)
@@ -21,7 +21,7 @@ class SaslAuthenticateRequest(Message):
 
 @dataclass(slots=True)
 class SaslAuthenticateResponse(Message):
-    """SaslAuthenticateResponse."""
+    """The broker's next token, empty at the end of some mechanisms."""
 
     API_KEY = 36
     VALID_VERSIONS = Versions(0, 2)
@@ -30,4 +30,4 @@ class SaslAuthenticateResponse(Message):
     error_code: int = wire.int16()
     error_message: str | None = wire.string(nullable="0+")
     auth_bytes: bytes = wire.data()
-    session_lifetime_ms: int = wire.int64("1+", ignorable=True)
+    session_lifetime_ms: int = wire.int64("1+", ignorable=True)  # 0: no re-authentication needed (KIP-368)

@@ -1,4 +1,4 @@
-"""SaslHandshake."""
+"""Chooses the SASL mechanism (KIP-43). Never flexible. After v0 bare SASL tokens follow, after v1 SaslAuthenticate requests."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pykafka_classic.protocol.schema import Message, Versions
 
 @dataclass(slots=True)
 class SaslHandshakeRequest(Message):
-    """SaslHandshakeRequest."""
+    """The mechanism that the client wants."""
 
     API_KEY = 17
     VALID_VERSIONS = Versions(0, 1)
@@ -20,7 +20,7 @@ class SaslHandshakeRequest(Message):
 
 @dataclass(slots=True)
 class SaslHandshakeResponse(Message):
-    """SaslHandshakeResponse."""
+    """With error 33 the client may choose among `mechanisms`."""
 
     API_KEY = 17
     VALID_VERSIONS = Versions(0, 1)

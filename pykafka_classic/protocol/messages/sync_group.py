@@ -1,4 +1,4 @@
-"""SyncGroup."""
+"""Distributes the assignment: the leader of a group sends it, all members get their own part."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pykafka_classic.protocol.schema import LATEST, Message, Struct, Versions
 
 @dataclass(slots=True)
 class SyncGroupRequestAssignment(Struct):
-    """SyncGroupRequestAssignment."""
+    """What one member gets."""
 
     member_id: str = wire.string()
     assignment: bytes = wire.data()
@@ -18,30 +18,30 @@ class SyncGroupRequestAssignment(Struct):
 
 @dataclass(slots=True)
 class SyncGroupRequest(Message):
-    """SyncGroupRequest."""
+    """The leader's assignments; other members send none."""
 
     API_KEY = 14
     VALID_VERSIONS = Versions(0, 5)
     FLEXIBLE_VERSIONS = Versions(4, LATEST)
 
     group_id: str = wire.string()
-    generation_id: int = wire.int32()
+    generation_id: int = wire.int32()  # -1: not a member
     member_id: str = wire.string()
-    group_instance_id: str | None = wire.string("3+", nullable="3+", default=None)
-    protocol_type: str | None = wire.string("5+", nullable="5+", default=None, ignorable=True)
+    group_instance_id: str | None = wire.string("3+", nullable="3+", default=None)  # of a static member (KIP-345); null for a dynamic one
+    protocol_type: str | None = wire.string("5+", nullable="5+", default=None, ignorable=True)  # `consumer` for consumers
     protocol_name: str | None = wire.string("5+", nullable="5+", default=None, ignorable=True)
     assignments: list[SyncGroupRequestAssignment] = wire.array(SyncGroupRequestAssignment)
 
 
 @dataclass(slots=True)
 class SyncGroupResponse(Message):
-    """SyncGroupResponse."""
+    """The member's own assignment."""
 
     API_KEY = 14
     VALID_VERSIONS = Versions(0, 5)
     FLEXIBLE_VERSIONS = Versions(4, LATEST)
 
-    throttle_time_ms: int = wire.int32("1+", ignorable=True)
+    throttle_time_ms: int = wire.int32("1+", ignorable=True)  # how long the client should send nothing: it exceeded a quota
     error_code: int = wire.int16()
     protocol_type: str | None = wire.string("5+", nullable="5+", default=None, ignorable=True)
     protocol_name: str | None = wire.string("5+", nullable="5+", default=None, ignorable=True)

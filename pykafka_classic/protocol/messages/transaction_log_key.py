@@ -1,4 +1,4 @@
-"""TransactionLogKey."""
+"""Key of a record in `__transaction_state`. An int16 version comes before it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pykafka_classic.protocol.schema import Message, Versions
 
 @dataclass(slots=True)
 class TransactionLogKey(Message):
-    """TransactionLogKey."""
+    """Which transactional id."""
 
     VALID_VERSIONS = Versions(0, 0)
 

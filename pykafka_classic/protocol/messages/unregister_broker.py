@@ -1,4 +1,4 @@
-"""UnregisterBroker."""
+"""KRaft: removes a broker's registration. Not served with ZooKeeper."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pykafka_classic.protocol.schema import LATEST, Message, Versions
 
 @dataclass(slots=True)
 class UnregisterBrokerRequest(Message):
-    """UnregisterBrokerRequest."""
+    """A broker to forget."""
 
     API_KEY = 64
     VALID_VERSIONS = Versions(0, 0)
@@ -21,12 +21,12 @@ class UnregisterBrokerRequest(Message):
 
 @dataclass(slots=True)
 class UnregisterBrokerResponse(Message):
-    """UnregisterBrokerResponse."""
+    """Whether it was forgotten."""
 
     API_KEY = 64
     VALID_VERSIONS = Versions(0, 0)
     FLEXIBLE_VERSIONS = Versions(0, LATEST)
 
-    throttle_time_ms: int = wire.int32()
+    throttle_time_ms: int = wire.int32()  # how long the client should send nothing: it exceeded a quota
     error_code: int = wire.int16()
     error_message: str | None = wire.string(nullable="0+")

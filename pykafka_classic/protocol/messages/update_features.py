@@ -1,4 +1,4 @@
-"""UpdateFeatures."""
+"""Changes finalized feature versions of the cluster (KIP-584). Sent to the controller."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from pykafka_classic.protocol.schema import LATEST, Message, Struct, Versions
 
 @dataclass(slots=True)
 class FeatureUpdateKey(Struct):
-    """FeatureUpdateKey."""
+    """A feature and its new version."""
 
     feature: str = wire.string()
-    max_version_level: int = wire.int16()
-    allow_downgrade: bool = wire.boolean()
+    max_version_level: int = wire.int16()  # below 1: remove the feature
+    allow_downgrade: bool = wire.boolean()  # a lower version needs it
 
 
 @dataclass(slots=True)
 class UpdateFeaturesRequest(Message):
-    """UpdateFeaturesRequest."""
+    """Features to change."""
 
     API_KEY = 57
     VALID_VERSIONS = Versions(0, 0)
@@ -31,7 +31,7 @@ class UpdateFeaturesRequest(Message):
 
 @dataclass(slots=True)
 class UpdatableFeatureResult(Struct):
-    """UpdatableFeatureResult."""
+    """What became of one feature."""
 
     feature: str = wire.string()
     error_code: int = wire.int16()
@@ -40,13 +40,13 @@ class UpdatableFeatureResult(Struct):
 
 @dataclass(slots=True)
 class UpdateFeaturesResponse(Message):
-    """UpdateFeaturesResponse."""
+    """A top-level error means that nothing was changed."""
 
     API_KEY = 57
     VALID_VERSIONS = Versions(0, 0)
     FLEXIBLE_VERSIONS = Versions(0, LATEST)
 
-    throttle_time_ms: int = wire.int32()
+    throttle_time_ms: int = wire.int32()  # how long the client should send nothing: it exceeded a quota
     error_code: int = wire.int16()
     error_message: str | None = wire.string(nullable="0+")
     results: list[UpdatableFeatureResult] = wire.array(UpdatableFeatureResult)

@@ -1,4 +1,4 @@
-"""Vote."""
+"""KRaft: a candidate asks for a vote. Not served with ZooKeeper."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pykafka_classic.protocol.schema import LATEST, Message, Struct, Versions
 
 @dataclass(slots=True)
 class VoteRequestPartitionData(Struct):
-    """VoteRequestPartitionData."""
+    """A candidacy."""
 
     partition_index: int = wire.int32()
     candidate_epoch: int = wire.int32()
@@ -21,7 +21,7 @@ class VoteRequestPartitionData(Struct):
 
 @dataclass(slots=True)
 class VoteRequestTopicData(Struct):
-    """VoteRequestTopicData."""
+    """Partitions of one topic."""
 
     topic_name: str = wire.string()
     partitions: list[VoteRequestPartitionData] = wire.array(VoteRequestPartitionData)
@@ -29,7 +29,7 @@ class VoteRequestTopicData(Struct):
 
 @dataclass(slots=True)
 class VoteRequest(Message):
-    """VoteRequest."""
+    """Asks for votes."""
 
     API_KEY = 52
     VALID_VERSIONS = Versions(0, 0)
@@ -41,7 +41,7 @@ class VoteRequest(Message):
 
 @dataclass(slots=True)
 class VoteResponsePartitionData(Struct):
-    """VoteResponsePartitionData."""
+    """A vote."""
 
     partition_index: int = wire.int32()
     error_code: int = wire.int16()
@@ -52,7 +52,7 @@ class VoteResponsePartitionData(Struct):
 
 @dataclass(slots=True)
 class VoteResponseTopicData(Struct):
-    """VoteResponseTopicData."""
+    """Partitions of one topic."""
 
     topic_name: str = wire.string()
     partitions: list[VoteResponsePartitionData] = wire.array(VoteResponsePartitionData)
@@ -60,7 +60,7 @@ class VoteResponseTopicData(Struct):
 
 @dataclass(slots=True)
 class VoteResponse(Message):
-    """VoteResponse."""
+    """The votes."""
 
     API_KEY = 52
     VALID_VERSIONS = Versions(0, 0)

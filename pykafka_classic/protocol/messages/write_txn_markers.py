@@ -1,4 +1,4 @@
-"""WriteTxnMarkers."""
+"""The transaction coordinator has commit or abort markers written to partitions (KIP-98). Sent from broker to broker."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pykafka_classic.protocol.schema import LATEST, Message, Struct, Versions
 
 @dataclass(slots=True)
 class WritableTxnMarkerTopic(Struct):
-    """WritableTxnMarkerTopic."""
+    """Partitions of one topic."""
 
     name: str = wire.string()
     partition_indexes: list[int] = wire.array(wire.INT32)
@@ -18,18 +18,18 @@ class WritableTxnMarkerTopic(Struct):
 
 @dataclass(slots=True)
 class WritableTxnMarker(Struct):
-    """WritableTxnMarker."""
+    """One producer's marker, and where it goes."""
 
     producer_id: int = wire.int64()
     producer_epoch: int = wire.int16()
-    transaction_result: bool = wire.boolean()
+    transaction_result: bool = wire.boolean()  # true commit, false abort
     topics: list[WritableTxnMarkerTopic] = wire.array(WritableTxnMarkerTopic)
     coordinator_epoch: int = wire.int32()
 
 
 @dataclass(slots=True)
 class WriteTxnMarkersRequest(Message):
-    """WriteTxnMarkersRequest."""
+    """Markers to write."""
 
     API_KEY = 27
     VALID_VERSIONS = Versions(0, 1)
@@ -40,7 +40,7 @@ class WriteTxnMarkersRequest(Message):
 
 @dataclass(slots=True)
 class WritableTxnMarkerPartitionResult(Struct):
-    """WritableTxnMarkerPartitionResult."""
+    """What became of one partition."""
 
     partition_index: int = wire.int32()
     error_code: int = wire.int16()
@@ -48,7 +48,7 @@ class WritableTxnMarkerPartitionResult(Struct):
 
 @dataclass(slots=True)
 class WritableTxnMarkerTopicResult(Struct):
-    """WritableTxnMarkerTopicResult."""
+    """Partitions of one topic."""
 
     name: str = wire.string()
     partitions: list[WritableTxnMarkerPartitionResult] = wire.array(WritableTxnMarkerPartitionResult)
@@ -56,7 +56,7 @@ class WritableTxnMarkerTopicResult(Struct):
 
 @dataclass(slots=True)
 class WritableTxnMarkerResult(Struct):
-    """WritableTxnMarkerResult."""
+    """What became of one producer's marker."""
 
     producer_id: int = wire.int64()
     topics: list[WritableTxnMarkerTopicResult] = wire.array(WritableTxnMarkerTopicResult)
@@ -64,7 +64,7 @@ class WritableTxnMarkerResult(Struct):
 
 @dataclass(slots=True)
 class WriteTxnMarkersResponse(Message):
-    """WriteTxnMarkersResponse."""
+    """One entry for each marker."""
 
     API_KEY = 27
     VALID_VERSIONS = Versions(0, 1)

@@ -49,7 +49,7 @@ def test_request_reaches_the_other_end_and_the_response_comes_back(version: int)
 def test_controlled_shutdown_v0_has_no_client_id() -> None:
     client, server = ClientConnection("me"), ServerConnection(APIS)
     data = bytes_of(client, ControlledShutdownRequest(broker_id=77), 0)
-    assert data.hex() == "0000000c" "00070000" "00000000" "0000004d"
+    assert data.hex() == "0000000c00070000000000000000004d"
     context = request_of(server, data)
     answer = join_records(server.encode_response(context, ControlledShutdownResponse(error_code=8)))
     assert client.receive_data(answer) == [(0, ControlledShutdownResponse(error_code=8))]
@@ -60,7 +60,7 @@ def test_api_versions_response_has_no_tags_in_its_header() -> None:
     context = request_of(server, bytes_of(ClientConnection("me"), ApiVersionsRequest("py", "1.0"), 3))
     response = ApiVersionsResponse(api_keys=[ApiVersion(18, 0, 3)])
     # Source: facts/protocol.md 19.
-    assert join_records(server.encode_response(context, response)).hex() == "000000130000000000000200120000000300" "0000000000"
+    assert join_records(server.encode_response(context, response)).hex() == "0000001300000000000002001200000003000000000000"
 
 
 def test_client_reads_the_refusal_of_its_api_versions_version() -> None:
@@ -96,12 +96,12 @@ def test_nothing_is_read_after_a_close() -> None:
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        ("00000002" "000c", "a request of 2 bytes has no header"),
-        ("0000000a" "03e70000" "00000001" "ffff", "API key 999 is not served here"),
-        ("0000000a" "00010003" "00000001" "ffff", "Fetch v3 is not served here, only 4 to 12"),
-        ("00000006" "000c0000" "0000", "a request header v1 is cut short"),
-        ("0000000b" "000c0000" "00000001" "0005" "61", "a request header v1 is cut short"),
-        ("0000000c" "000c0000" "00000001" "ffff" "0005", "HeartbeatRequest v0 is cut short"),
+        ("00000002000c", "a request of 2 bytes has no header"),
+        ("0000000a03e7000000000001ffff", "API key 999 is not served here"),
+        ("0000000a0001000300000001ffff", "Fetch v3 is not served here, only 4 to 12"),
+        ("00000006000c00000000", "a request header v1 is cut short"),
+        ("0000000b000c000000000001000561", "a request header v1 is cut short"),
+        ("0000000c000c000000000001ffff0005", "HeartbeatRequest v0 is cut short"),
     ],
 )
 def test_reason_for_closing_says_what_is_wrong(data: str, reason: str) -> None:
@@ -132,12 +132,12 @@ def test_response_out_of_turn_breaks_the_connection() -> None:
     client = ClientConnection("me")
     client.send(HeartbeatRequest(), 0)
     with pytest.raises(SchemaError, match="response to request 9 came where that to 0 was due"):
-        client.receive_data(bytes.fromhex("00000006" "00000009" "0000"))
+        client.receive_data(bytes.fromhex("00000006000000090000"))
 
 
 def test_response_that_nobody_asked_for_breaks_the_connection() -> None:
     with pytest.raises(SchemaError, match="nobody asked for"):
-        ClientConnection("me").receive_data(bytes.fromhex("00000006" "00000000" "0000"))
+        ClientConnection("me").receive_data(bytes.fromhex("00000006000000000000"))
 
 
 def test_response_with_a_wrong_size_breaks_the_connection() -> None:
@@ -173,7 +173,7 @@ def test_client_id_may_be_absent() -> None:
 
 def test_body_behind_a_header_with_tags_is_found() -> None:
     body = encode(HeartbeatRequest(group_id="g"), 4)
-    header = bytes.fromhex("000c0004" "00000005" "0001" "61" "01" "07" "02" "aabb")
+    header = bytes.fromhex("000c000400000005000161010702aabb")
     frame = header + body
     context = request_of(ServerConnection(APIS), len(frame).to_bytes(4, "big") + frame)
     assert (context.client_id, context.body) == ("a", HeartbeatRequest(group_id="g"))

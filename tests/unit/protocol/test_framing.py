@@ -6,7 +6,7 @@ import pytest
 
 from pykafka_classic.protocol.framing import FrameBuffer, FrameError, frame_parts
 
-STREAM = bytes.fromhex("00000001" "aa" "00000003" "bbccdd" "00000002" "eeff")
+STREAM = bytes.fromhex("00000001aa00000003bbccdd00000002eeff")
 FRAMES = [b"\xaa", b"\xbb\xcc\xdd", b"\xee\xff"]
 
 

@@ -1,0 +1,105 @@
+"""What the four start and stop commands share: running in the background, and pid files that tell what runs.
+
+A pid file `$LOG_DIR/NAME-PID.pid` holds the process id. A file whose process has ended, or whose id now belongs to something else, is stale: it is removed and ignored.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+CHECKOUT: Final = Path(__file__).resolve().parent.parent.parent
+DAEMON_OPTION: Final = "-daemon"
+
+
+@dataclass(frozen=True, slots=True)
+class Daemon:
+    """One kind of process.
+
+    Attributes:
+        name: beginning of its pid files.
+        marker: what its command line contains.
+        title: how people call it.
+        output: name of the file that takes its output in the background.
+    """
+
+    name: str
+    marker: str
+    title: str
+    output: str
+
+
+KAFKA: Final = Daemon(name="kafka-server", marker="pykafka_classic", title="kafka server", output="kafkaServer.out")
+ZOOKEEPER: Final = Daemon(name="zookeeper-server", marker="QuorumPeerMain", title="zookeeper server", output="zookeeper.out")
+
+
+def log_directory(environment: Mapping[str, str] = os.environ) -> Path:
+    """Where output and pid files go: $LOG_DIR, else the checkout's `logs`."""
+    return Path(environment.get("LOG_DIR") or CHECKOUT / "logs")
+
+
+def split_daemon_option(arguments: Sequence[str]) -> tuple[bool, list[str]]:
+    """Whether to run in the background, and the other arguments."""
+    return (True, list(arguments[1:])) if arguments[:1] == [DAEMON_OPTION] else (False, list(arguments))
+
+
+def pid_file(daemon: Daemon, pid: int) -> Path:
+    """The file that stands for one process."""
+    return log_directory() / f"{daemon.name}-{pid}.pid"
+
+
+def record(daemon: Daemon, pid: int) -> Path:
+    """Write a process's pid file."""
+    path = pid_file(daemon, pid)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"{pid}\n")
+    return path
+
+
+def start_in_background(daemon: Daemon, command: Sequence[str]) -> int:
+    """Start a process that outlives us, in a session of its own, output added to the log directory's file; its pid."""
+    directory = log_directory()
+    directory.mkdir(parents=True, exist_ok=True)
+    with (directory / daemon.output).open("ab") as output:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
+    record(daemon, process.pid)
+    return process.pid
+
+
+def command_line(pid: int) -> str:
+    """A process's command line; empty where it has ended."""
+    path = Path("/proc", str(pid), "cmdline")
+    if sys.platform == "linux":
+        try:
+            return path.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        except OSError:
+            return ""
+    return subprocess.run(["ps", "-p", str(pid), "-o", "args="], capture_output=True, text=True, check=False).stdout
+
+
+def running(daemon: Daemon) -> Iterator[int]:
+    """The pids of all processes of a kind that the launchers started and that still run; stale files are removed."""
+    for path in sorted(log_directory().glob(f"{daemon.name}-*.pid")):
+        text = path.read_text().strip()
+        if text.isdigit() and daemon.marker in command_line(int(text)):
+            yield int(text)
+        else:
+            path.unlink(missing_ok=True)
+
+
+def stop(daemon: Daemon) -> int:
+    """Send ${SIGNAL:-TERM} to all of a kind; the exit status: 1 where there was none."""
+    number = signal.Signals[f"SIG{os.environ.get('SIGNAL', 'TERM').removeprefix('SIG')}"]
+    pids = list(running(daemon))
+    for pid in pids:
+        os.kill(pid, number)
+    if not pids:
+        print(f"No {daemon.title} to stop")
+        return 1
+    return 0

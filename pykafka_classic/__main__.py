@@ -55,7 +55,7 @@ def complaint(error: Exception, arguments: Sequence[str]) -> str:
     """What to tell somebody whose broker cannot start, in a line or two."""
     match error:
         case ConfigError():
-            return f"{error}\n{error.key} is {error.value!r}; allowed: {error.allowed}"
+            return str(error) if error.allowed in str(error) else f"{error}\n{error.key} takes {error.allowed}"
         case UsageError():
             return f"{error}\n{USAGE}"
         case OSError():

@@ -130,7 +130,11 @@ class KafkaServer:
     def _on_session(self, event: SessionEvent) -> None:
         assert self._parts is not None
         if event is SessionEvent.EXPIRED:
-            log.warning("%s ZooKeeper session expired: /brokers/ids/%d is gone until it is registered again; produce and fetch go on", self.prefix, self._config.broker_id)
+            log.warning(
+                "%s ZooKeeper session expired: /brokers/ids/%d is gone until it is registered again; produce and fetch go on",
+                self.prefix,
+                self._config.broker_id,
+            )
 
     # stop
 

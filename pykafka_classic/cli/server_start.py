@@ -30,5 +30,10 @@ def main(arguments: Sequence[str]) -> int:
         own_file.unlink(missing_ok=True)
 
 
-if __name__ == "__main__":
+def run() -> None:
+    """The console command."""
     sys.exit(main(sys.argv[1:]))
+
+
+if __name__ == "__main__":
+    run()

@@ -6,5 +6,11 @@ import sys
 
 from pykafka_classic.cli import daemons
 
-if __name__ == "__main__":
+
+def run() -> None:
+    """The console command."""
     sys.exit(daemons.stop(daemons.KAFKA))
+
+
+if __name__ == "__main__":
+    run()

@@ -29,7 +29,7 @@ def java_command(properties_file: str) -> list[str]:
 def check_port(properties_file: str) -> str | None:
     """A sentence if the port is taken. Raises OSError where the file cannot be read, ValueError where its port is none."""
     properties = parse_properties(Path(properties_file).read_text(encoding="utf-8"))
-    return port_taken(int(properties.get("clientPort", "2181")), properties.get("clientPortAddress", "0.0.0.0"))  # noqa: S104
+    return port_taken(int(properties.get("clientPort", "2181")), properties.get("clientPortAddress", "0.0.0.0"))
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -50,8 +50,14 @@ def main(arguments: Sequence[str]) -> int:
         daemons.start_in_background(daemons.ZOOKEEPER, command)
         return 0
     daemons.record(daemons.ZOOKEEPER, os.getpid())
-    os.execv(command[0], command)  # the same process, so the same pid; the file is found stale when the server has ended
+    sys.stdout.flush()
+    return os.execv(command[0], command)  # the same process, so the same pid; the file is found stale when the server has ended
+
+
+def run() -> None:
+    """The console command."""
+    sys.exit(main(sys.argv[1:]))
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    run()

@@ -60,9 +60,7 @@ class InSyncReplicas:
         if self.state.in_flight or len(self.state.isr) <= 1:
             return ()
         return tuple(
-            broker_id
-            for broker_id in self.state.isr
-            if broker_id != self._local_broker_id and self._lags(self.remote.get(broker_id), log_end_offset, now_ms)
+            broker_id for broker_id in self.state.isr if broker_id != self._local_broker_id and self._lags(self.remote.get(broker_id), log_end_offset, now_ms)
         )
 
     def _lags(self, replica: Replica | None, log_end_offset: int, now_ms: float) -> bool:

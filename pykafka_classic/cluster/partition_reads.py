@@ -48,7 +48,9 @@ def read_records(partition: Partition, fetch: PartitionFetch, reader: Reader, *,
 def _diverging_epoch(log: Log, fetch: PartitionFetch) -> tuple[int, int] | None:
     epoch, end_offset = log.leader_epoch_cache.end_offset_for(fetch.last_fetched_epoch, log.log_end_offset)
     if epoch == NO_EPOCH or end_offset < 0:
-        raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE, f"Could not determine the end offset of the last fetched epoch {fetch.last_fetched_epoch} from the request")
+        raise KafkaError(
+            ErrorCode.OFFSET_OUT_OF_RANGE, f"Could not determine the end offset of the last fetched epoch {fetch.last_fetched_epoch} from the request"
+        )
     if fetch.fetch_offset < log.log_start_offset:
         raise KafkaError(
             ErrorCode.OFFSET_OUT_OF_RANGE,

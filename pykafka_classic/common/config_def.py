@@ -190,7 +190,7 @@ class ConfigKey:
     @property
     def takes(self) -> str:
         """What the key takes, for people: `an INT in [1,...]`."""
-        article = "an" if self.type in (ConfigType.INT,) else "a"
+        article = "an" if self.type is ConfigType.INT else "a"
         limits = self.allowed.describe()
         return f"{article} {self.type.name}" + (f" in {limits}" if limits else "")
 

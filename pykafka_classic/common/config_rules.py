@@ -53,7 +53,7 @@ def times_of_segments_make_sense(config: KafkaConfig) -> None:
 
 
 def data_has_a_place(config: KafkaConfig) -> None:
-    """At least one directory."""
+    """At least one directory is named."""
     _require(bool(config.log_directories), "log.dirs", config.log_dirs, "at least one directory, in log.dirs or log.dir")
 
 
@@ -78,7 +78,7 @@ def offsets_can_be_acknowledged(config: KafkaConfig) -> None:
 
 
 def group_sessions_have_a_range(config: KafkaConfig) -> None:
-    """A lower bound above the upper one refuses every member. (Kafka accepts it and refuses the members.)"""
+    """A lower bound above the upper one would refuse every member. Kafka starts all the same."""
     low, high = config.group_min_session_timeout_ms, config.group_max_session_timeout_ms
     _require(low <= high, "group.min.session.timeout.ms", low, f"at most group.max.session.timeout.ms, {high}")
 
@@ -101,7 +101,7 @@ def listeners_fit_together(config: KafkaConfig) -> None:
     _require(between in advertised, "inter.broker.listener.name", between, f"one of advertised.listeners: {', '.join(advertised)}")
     foreign = sorted(set(advertised) - set(listening))
     _require(not foreign, "advertised.listeners", ",".join(foreign), f"names that listeners has: {', '.join(listening)}")
-    everywhere = [each.connection_string for each in config.advertised_end_points if each.host == "0.0.0.0"]  # noqa: S104  # refused here
+    everywhere = [each.connection_string for each in config.advertised_end_points if each.host == "0.0.0.0"]
     _require(not everywhere, "advertised.listeners", ",".join(everywhere), "an address that others can connect to, not 0.0.0.0")
 
 

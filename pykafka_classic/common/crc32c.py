@@ -10,5 +10,5 @@ from crc32c import crc32c as _crc32c
 
 
 def crc32c(data: bytes | bytearray | memoryview, value: int = 0) -> int:
-    """The checksum of `data`, going on from `value`, the checksum of the bytes before it: crc32c(b, crc32c(a)) == crc32c(a + b)."""
+    """Checksum of `data`, going on from `value`: that of b, going on from the checksum of a, is that of a + b."""
     return _crc32c(data, value)

@@ -21,7 +21,7 @@ _BLANKS: Final = " \t\f"
 
 
 def parse_properties(text: str) -> dict[str, str]:
-    """Values by key; of a repeated key the last counts. Raises ValueError for a broken \\u escape."""
+    """Values by key; of a repeated key the last counts. Raises ValueError for a broken Unicode escape."""
     properties = {}
     for line in _logical_lines(text):
         match = _SEPARATOR.fullmatch(line)

@@ -12,7 +12,8 @@ Reading order
 5. `broker_request_batch`, `channel_manager`: what it tells the brokers
 6. `replica_state_machine`, `partition_state_machine`: the moves
 7. `event_manager`, `core`, `failover`, `controller`: the loop, and becoming or ceasing to be the controller
-8. one module for each subject: `broker_changes`, `topic_changes`, `topic_deletion`, `isr_changes`, `reassignment`, `replica_election`, `controlled_shutdown`, `feature_versioning`
+8. one module for each subject: `broker_changes`, `topic_changes`, `topic_deletion`, `isr_changes`, `reassignment`, `replica_election`, `controlled_shutdown`,
+   `feature_versioning`
 
 Mirrors core/src/main/scala/kafka/controller of Apache Kafka 2.8 (KafkaController, ControllerContext, ReplicaStateMachine, PartitionStateMachine,
 TopicDeletionManager, ControllerChannelManager).

@@ -119,7 +119,9 @@ class BrokerChanges:
         await self._reassignment.resume_those_moving_to(new)
         waiting = {replica.topic for replica in replicas if self._context.is_topic_queued_up_for_deletion(replica.topic)}
         if waiting:
-            self._core.log.info("Brokers %s hold replicas of topics %s, which are to be deleted: going on with their deletion", _ids(new), ",".join(sorted(waiting)))
+            self._core.log.info(
+                "Brokers %s hold replicas of topics %s, which are to be deleted: going on with their deletion", _ids(new), ",".join(sorted(waiting))
+            )
             await self._deletion.resume_deletion_for_topics(waiting)
 
     async def _on_broker_failure(self, dead: Sequence[int]) -> None:

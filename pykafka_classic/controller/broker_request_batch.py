@@ -4,8 +4,8 @@
 * `is_new` and `delete` are sticky: once asked for within a batch, they hold for that replica.
 * Brokers that are neither live nor shutting down are skipped; negative ids ("no broker") too.
 
-A batch begins empty: what a step left behind unsent would be lost or, worse, sent later with a younger epoch. `new_batch` raises `IllegalState` then, and the controller
-resigns. Mirrors ControllerBrokerRequestBatch in Kafka's controller/ControllerChannelManager.scala; facts/coordination.md 3.13.
+A batch begins empty: what a step left behind unsent would be lost or, worse, sent later with a younger epoch. `new_batch` raises `IllegalState` then, and the
+controller resigns. Mirrors ControllerBrokerRequestBatch in Kafka's controller/ControllerChannelManager.scala; facts/coordination.md 3.13.
 
 Differs from Kafka: requests are built when they are sent, once for all brokers where they are alike, not as each partition is added.
 """
@@ -126,7 +126,10 @@ class BrokerRequestBatch:
                 continue
             leading = sum(decision.state.leader == broker_id for decision in decisions.values())
             self._state_change_log.info(
-                "Sending LeaderAndIsr request to broker %d with %d become-leader and %d become-follower partitions", broker_id, leading, len(decisions) - leading
+                "Sending LeaderAndIsr request to broker %d with %d become-leader and %d become-follower partitions",
+                broker_id,
+                leading,
+                len(decisions) - leading,
             )
             request = self._requests.leader_and_isr(broker_epoch, decisions, built)
             self._channels.send_request(broker_id, request, self._requests.versions.leader_and_isr, self._on_leader_and_isr(broker_id))

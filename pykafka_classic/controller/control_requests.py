@@ -5,9 +5,9 @@
     UpdateMetadata  all brokers                 partitions (leader -2: forget it), all brokers with all their endpoints
     StopReplica     holders of the partitions   stop following; delete: remove the log too
 
-Each carries the controller's epoch (brokers refuse an older one) and the epoch of the addressee's own registration (a restarted broker refuses what was meant for its
-earlier life). The parts that are alike for several brokers are the same objects: nobody changes them once they are built.
-Source: facts/coordination.md 3.13, protocol.md 14.
+Each carries the controller's epoch (brokers refuse an older one) and the epoch of the addressee's own registration (a restarted broker refuses what was meant
+for its earlier life). The parts that are alike for several brokers are the same objects: nobody changes them once they are built. Source:
+facts/coordination.md 3.13, protocol.md 14.
 """
 
 from __future__ import annotations
@@ -210,9 +210,7 @@ class ControlRequests:
         for partition, replica in replicas.items():
             topic = topics.setdefault(partition.topic, StopReplicaTopicState(topic_name=partition.topic))
             topic.partition_states.append(
-                StopReplicaPartitionState(
-                    partition_index=partition.partition, leader_epoch=replica.leader_epoch, delete_partition=replica.delete_partition
-                )
+                StopReplicaPartitionState(partition_index=partition.partition, leader_epoch=replica.leader_epoch, delete_partition=replica.delete_partition)
             )
         return StopReplicaRequest(
             controller_id=self._controller_id, controller_epoch=self._context.epoch, broker_epoch=broker_epoch, topic_states=list(topics.values())

@@ -1,8 +1,8 @@
 """A broker announces that it is leaving: the controller moves its leaderships away before it goes.
 
-From now on the broker counts as shutting down: it is still sent requests, but is elected for nothing. What it leads is handed to another ISR member where there is one; where
-it follows it is told to stop and leaves the ISR. The answer names the partitions (with more than one replica) that it still leads; the broker asks again, or goes anyway.
-Source: facts/coordination.md 2.4; Kafka's doControlledShutdown (KIP-380 for the broker epoch).
+From now on the broker counts as shutting down: it is still sent requests, but is elected for nothing. What it leads is handed to another ISR member where
+there is one; where it follows it is told to stop and leaves the ISR. The answer names the partitions (with more than one replica) that it still leads; the
+broker asks again, or goes anyway. Source: facts/coordination.md 2.4; Kafka's doControlledShutdown (KIP-380 for the broker epoch).
 """
 
 from __future__ import annotations
@@ -50,7 +50,9 @@ class BrokerShutdown:
         if registered is None:
             raise KafkaError(ErrorCode.BROKER_NOT_AVAILABLE, f"Broker id {broker_id} does not exist.")
         if broker_epoch != UNKNOWN_BROKER_EPOCH and broker_epoch < registered:
-            message = f"Received controlled shutdown request from an old broker epoch {broker_epoch} for broker {broker_id}. Current broker epoch is {registered}."
+            message = (
+                f"Received controlled shutdown request from an old broker epoch {broker_epoch} for broker {broker_id}. Current broker epoch is {registered}."
+            )
             self._core.log.info(message)
             raise KafkaError(ErrorCode.STALE_BROKER_EPOCH, message)
 

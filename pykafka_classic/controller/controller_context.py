@@ -1,6 +1,7 @@
 """All that the active controller knows, in memory: a cache of ZooKeeper plus the states of partitions and replicas.
 
-Owner: the controller's event handlers, one at a time. Everything in here is thrown away (`reset`) when the controller resigns, and read again by whoever is next.
+Owner: the controller's event handlers, one at a time. Everything in here is thrown away (`reset`) when the controller resigns, and read again by whoever is
+next.
 
 Two notions of a broker being there (facts/coordination.md 3.3):
 * *live or shutting down*: it has a znode; it is sent requests and is listed in UpdateMetadata;

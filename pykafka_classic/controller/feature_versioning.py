@@ -1,4 +1,6 @@
-"""`/feature`: the versions of features that the whole cluster has agreed on (KIP-584). Kafka 2.8 has no such feature, so the list is empty; the znode is kept all the same.
+"""`/feature`: the versions of features that the whole cluster has agreed on (KIP-584).
+
+Kafka 2.8 has no such feature, so the list is empty; the znode is kept all the same.
 
 When a controller is elected:
 

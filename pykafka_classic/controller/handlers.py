@@ -5,7 +5,8 @@ Only events that matter while this broker is the active controller are listed he
 
 from __future__ import annotations
 
-from typing import assert_never
+from collections.abc import Callable, Coroutine, Mapping
+from typing import Any, assert_never
 
 from pykafka_classic.controller.broker_changes import BrokerChanges, ReplicasOffline
 from pykafka_classic.controller.controlled_shutdown import BrokerShutdown
@@ -61,45 +62,34 @@ class Handlers:
         self.shutdown = BrokerShutdown(core, self.replicas, self.partitions)
         offline = ReplicasOffline(core, self.replicas, self.partitions, self.deletion)
         self.brokers = BrokerChanges(core, offline, self.reassignment, self.deletion, self.features)
+        self._table = self._events_without_caller()
+
+    def _events_without_caller(self) -> Mapping[type, Callable[[Any], Coroutine[Any, Any, object]]]:
+        """Event -> handler; a test asserts that none is missing."""
+        return {
+            BrokerChange: lambda _: self.brokers.process_broker_change(),
+            BrokerModifications: lambda event: self.brokers.process_broker_modifications(event.broker_id),
+            TopicChange: lambda _: self.topics.process_topic_change(),
+            PartitionModifications: lambda event: self.topics.process_partition_modifications(event.topic),
+            TopicDeletion: lambda _: self.deletion.process_topic_deletion(),
+            LogDirEventNotification: lambda _: self._log_dir_event_notification(),
+            IsrChangeNotification: lambda _: self.isr.process_isr_change_notification(),
+            ZkPartitionReassignment: lambda _: self.reassignment.process_zk_reassignment(),
+            PartitionReassignmentIsrChange: lambda event: self.reassignment.isr_changed([event.partition]),
+            AutoPreferredReplicaLeaderElection: lambda _: self.election.process_auto_rebalance(),
+            UncleanLeaderElectionEnable: lambda _: self.election.process_unclean_enabled(),
+            TopicUncleanLeaderElectionEnable: lambda event: self.election.process_unclean_enabled(event.topic),
+            LeaderAndIsrResponseReceived: lambda event: self.brokers.process_leader_and_isr_response(event.broker_id, event.response),
+            UpdateMetadataResponseReceived: lambda event: self.brokers.process_update_metadata_response(event.broker_id, event.response),
+            TopicDeletionStopReplicaResponseReceived: self.deletion.process_stop_replica_response,
+        }
 
     async def handle(self, event: EventOfActiveController) -> None:
         """Run the handler of one event."""
         if isinstance(event, EventWithCaller):
             await self._answer(event)
-            return
-        match event:
-            case BrokerChange():
-                await self.brokers.process_broker_change()
-            case BrokerModifications():
-                await self.brokers.process_broker_modifications(event.broker_id)
-            case TopicChange():
-                await self.topics.process_topic_change()
-            case PartitionModifications():
-                await self.topics.process_partition_modifications(event.topic)
-            case TopicDeletion():
-                await self.deletion.process_topic_deletion()
-            case LogDirEventNotification():
-                await self._log_dir_event_notification()
-            case IsrChangeNotification():
-                await self.isr.process_isr_change_notification()
-            case ZkPartitionReassignment():
-                await self.reassignment.process_zk_reassignment()
-            case PartitionReassignmentIsrChange():
-                await self.reassignment.isr_changed([event.partition])
-            case AutoPreferredReplicaLeaderElection():
-                await self.election.process_auto_rebalance()
-            case UncleanLeaderElectionEnable():
-                await self.election.process_unclean_enabled()
-            case TopicUncleanLeaderElectionEnable():
-                await self.election.process_unclean_enabled(event.topic)
-            case LeaderAndIsrResponseReceived():
-                await self.brokers.process_leader_and_isr_response(event.broker_id, event.response)
-            case UpdateMetadataResponseReceived():
-                await self.brokers.process_update_metadata_response(event.broker_id, event.response)
-            case TopicDeletionStopReplicaResponseReceived():
-                await self.deletion.process_stop_replica_response(event)
-            case _:
-                assert_never(event)
+        else:
+            await self._table[type(event)](event)
 
     async def _answer(self, event: EventWithCaller) -> None:
         match event:

@@ -81,7 +81,9 @@ class IsrChanges:
         verdicts: dict[TopicPartition, LeaderAndIsr | ErrorCode] = {}
         update = await self._core.states.update(states)
         for partition, state in update.written.items():
-            self._core.log.info("ISR for partition %s updated to [%s] and zkVersion updated to [%d]", partition, ",".join(map(str, state.isr)), state.zk_version)
+            self._core.log.info(
+                "ISR for partition %s updated to [%s] and zkVersion updated to [%d]", partition, ",".join(map(str, state.isr)), state.zk_version
+            )
             self._context.leadership[partition] = state
             verdicts[partition] = state
         for partition in update.bad_version:

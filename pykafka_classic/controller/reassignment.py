@@ -1,16 +1,16 @@
 """Moving a partition to other brokers while it goes on serving (KIP-455).
 
-An assignment during a move holds all replicas, and which of them are being added or removed (`replica_assignment`). The move is stored in /brokers/topics/T before anything
-else, so that the next controller can go on with it. RS: replicas, AR: adding, RR: removing, T: target = RS - RR.
+An assignment during a move holds all replicas, and which of them are being added or removed (`replica_assignment`). The move is stored in /brokers/topics/T
+before anything else, so that the next controller can go on with it. RS: replicas, AR: adding, RR: removing, T: target = RS - RR.
 
     begin      write (RS, AR, RR) to the topic's znode, remember it; replicas of an earlier, replaced move that are no longer wanted are stopped and deleted
     waiting    T is not within the ISR yet:  leader epoch + 1, LeaderAndIsr to all of RS (is_new for AR); AR -> NewReplica; then wait for the ISR to grow
     complete   T is within the ISR:          AR -> OnlineReplica; RS = T in memory; if the leader is not in T (or dead) elect another, else leader epoch + 1;
                                              RR -> Offline (leaves the ISR), deleted, NonExistent; write RS = T to the znode; UpdateMetadata
 
-Looked at again when the ISR changes, when a broker of T starts, and at failover. Two ways in: AlterPartitionReassignments, and /admin/reassign_partitions of older tools; the
-former overrides the latter. A topic under reassignment is not deleted meanwhile.
-Source: facts/coordination.md 3.11; Kafka's onPartitionReassignment and maybeTriggerPartitionReassignment.
+Looked at again when the ISR changes, when a broker of T starts, and at failover. Two ways in: AlterPartitionReassignments, and /admin/reassign_partitions of
+older tools; the former overrides the latter. A topic under reassignment is not deleted meanwhile. Source: facts/coordination.md 3.11; Kafka's
+onPartitionReassignment and maybeTriggerPartitionReassignment.
 """
 
 from __future__ import annotations
@@ -65,7 +65,9 @@ class PartitionReassignment:
         results = await self._trigger({partition: self._context.assignment(partition).reassign_to(target) for partition, target in moves.items()})
         failed = {partition: result.error.name for partition, result in results.items() if result.error is not ErrorCode.NONE}
         if failed or not moves:
-            self._core.log.warning("Failed reassignment through zk with the following errors: %s", {str(partition): error for partition, error in failed.items()})
+            self._core.log.warning(
+                "Failed reassignment through zk with the following errors: %s", {str(partition): error for partition, error in failed.items()}
+            )
             await self._remove_from_zk_reassignment(lambda partition, _: partition in failed)
         return results.keys() - failed.keys()
 
@@ -203,7 +205,9 @@ class PartitionReassignment:
         leader = self._context.leader(partition)
         replicas = ",".join(map(str, completed.replicas))
         if leader in completed.replicas and leader is not None and self._context.is_replica_online(leader, partition):
-            self._core.log.info("Leader %d for partition %s being reassigned, is already in the new list of replicas %s and is alive", leader, partition, replicas)
+            self._core.log.info(
+                "Leader %d for partition %s being reassigned, is already in the new list of replicas %s and is alive", leader, partition, replicas
+            )
             # The leader has to learn, under a new epoch, that the leaving replicas may not return to the ISR.
             await self._bump_leader_epoch(partition, completed)
             return

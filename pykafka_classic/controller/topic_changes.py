@@ -1,9 +1,9 @@
 """New topics, vanished topics, and more partitions for known ones.
 
-Creation is a wish that somebody wrote: /brokers/topics/T with an assignment. The controller sees it and brings it to life in four steps: partitions -> New, replicas -> New,
-partitions -> Online (which creates the `state` znodes and sends LeaderAndIsr), replicas -> Online. Further partitions in a known topic's znode go the same way; what the
-znode says about partitions that exist already is ignored: only the controller moves them.
-Source: facts/coordination.md 3.7; Kafka's processTopicChange, processPartitionModifications, onNewPartitionCreation.
+Creation is a wish that somebody wrote: /brokers/topics/T with an assignment. The controller sees it and brings it to life in four steps: partitions -> New,
+replicas -> New, partitions -> Online (which creates the `state` znodes and sends LeaderAndIsr), replicas -> Online. Further partitions in a known topic's
+znode go the same way; what the znode says about partitions that exist already is ignored: only the controller moves them. Source: facts/coordination.md 3.7;
+Kafka's processTopicChange, processPartitionModifications, onNewPartitionCreation.
 """
 
 from __future__ import annotations
@@ -49,7 +49,9 @@ class TopicChanges:
             self._context.remove_topic(topic)
         self._context.all_topics = names
         stored = await self.read_topics(new)
-        self._core.log.info("New topics: [%s], deleted topics: [%s], new partition replica assignment [%s]", *map(", ".join, (new, deleted, map(_describe, stored))))
+        self._core.log.info(
+            "New topics: [%s], deleted topics: [%s], new partition replica assignment [%s]", *map(", ".join, (new, deleted, map(_describe, stored)))
+        )
         await self._on_new_partition_creation([TopicPartition(topic.topic, partition) for topic in stored for partition in topic.assignment])
 
     async def process_partition_modifications(self, topic: str) -> None:
@@ -81,9 +83,7 @@ class TopicChanges:
         """Write back what the topic had before: its deletion has to know all of its partitions."""
         self._core.log.info("Restoring the partition replica assignment for topic %s", stored.topic)
         existing = await self._core.cluster.partitions_with_znode(stored.topic)
-        assignment = {
-            partition: self._context.assignment(TopicPartition(stored.topic, partition)) for partition in stored.assignment if partition in existing
-        }
+        assignment = {partition: self._context.assignment(TopicPartition(stored.topic, partition)) for partition in stored.assignment if partition in existing}
         await self._core.cluster.write_topic(StoredTopic(stored.topic, self._context.topic_ids.get(stored.topic), assignment))
 
     async def _on_new_partition_creation(self, partitions: Sequence[TopicPartition]) -> None:

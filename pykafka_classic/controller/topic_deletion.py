@@ -6,8 +6,8 @@ For each topic in the queue, whenever something changed (`_resume_deletions`):
     none DeletionStarted, some Ineligible      retry: Ineligible -> Offline, so that a later start finds them stopped
     none DeletionStarted, nothing in the way   start: leader -2 to all brokers; live replicas -> Offline -> DeletionStarted; those on dead brokers -> Ineligible
 
-In the way ("ineligible"): a replica whose broker is dead, or which answered with an error; a reassignment of the topic. It goes away when a broker with replicas of the
-topic starts, or the reassignment ends (`resume_deletion_for_topics`). A topic in the queue serves its clients until the deletion starts.
+In the way ("ineligible"): a replica whose broker is dead, or which answered with an error; a reassignment of the topic. It goes away when a broker with
+replicas of the topic starts, or the reassignment ends (`resume_deletion_for_topics`). A topic in the queue serves its clients until the deletion starts.
 Source: facts/coordination.md 3.8; Kafka's controller/TopicDeletionManager.scala.
 """
 
@@ -47,7 +47,9 @@ class TopicDeletionManager:
 
     async def initialize(self, to_be_deleted: Collection[str], ineligible: Collection[str]) -> None:
         """A new controller takes over the deletions that it finds asked for."""
-        self._log.info("Initializing manager with initial deletions: {%s}, initial ineligible deletions: {%s}", _names(to_be_deleted), _names(sorted(ineligible)))
+        self._log.info(
+            "Initializing manager with initial deletions: {%s}, initial ineligible deletions: {%s}", _names(to_be_deleted), _names(sorted(ineligible))
+        )
         if not self._is_enabled:
             self._log.info("Removing {%s} since delete topic is disabled", _names(to_be_deleted))
             await self._core.cluster.remove_deletion_marks(to_be_deleted)

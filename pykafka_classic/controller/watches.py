@@ -1,4 +1,6 @@
-"""Which event a fired watch stands for. A watch says only that something happened at a path; the event's handler reads again, and with that sets the watch anew.
+"""Which event a fired watch stands for.
+
+A watch says only that something happened at a path; the event's handler reads again, and with that sets the watch anew.
 
     /controller                                 created, changed: ControllerChange; deleted: Reelect
     /brokers/ids, /brokers/ids/N                children: BrokerChange; changed: BrokerModifications

@@ -1,13 +1,15 @@
 """The controller's way into ZooKeeper: reads in bulk, writes behind a fence.
 
-The fence. Whoever becomes controller raises /controller_epoch in the same transaction that creates /controller. From then on each write of a controller travels as
+The fence. Whoever becomes controller raises /controller_epoch in the same transaction that creates /controller. From then on each write of a controller
+travels as
 
     multi [ check(/controller_epoch, the version that I left it at), the write itself ]
 
 so a controller that was deposed without noticing (a long pause, a lost connection) cannot write: the check fails, `ControllerMoved` is raised, and it resigns.
 Source: facts/coordination.md 1.3 and 3.1; Kafka's zk/KafkaZkClient.scala (registerControllerAndIncrementControllerEpoch, the controller epoch check).
 
-Differs from Kafka: after the end of the session was announced every call raises `SessionExpired`, even where an answer had come; no event handler outlives its session.
+Differs from Kafka: after the end of the session was announced every call raises `SessionExpired`, even where an answer had come; no event handler outlives
+its session.
 """
 
 from __future__ import annotations
@@ -93,7 +95,10 @@ class ControllerZkClient:
         return expect(result, Code.NO_NODE).ok
 
     async def fenced(self, writes: Sequence[Create | SetData | Delete], epoch_zk_version: int | None = None) -> list[Result]:
-        """Each write behind a check of the controller epoch (by default the present one), pipelined; the answers are those of the writes. Raises ControllerMoved."""
+        """Each write behind a check of the controller epoch (by default the present one), pipelined.
+
+        The answers are those of the writes. Raises ControllerMoved.
+        """
         check = Check(controller_epoch_znode.PATH, self._context.epoch_zk_version if epoch_zk_version is None else epoch_zk_version)
         answers = await self.submit([Multi((check, write)) for write in writes])
         return [_behind_fence(answer, write.path, check.version) for answer, write in zip(answers, writes, strict=True)]

@@ -77,9 +77,7 @@ class ZkCluster:
 
     async def add_topic_ids(self, stored: Sequence[StoredTopic]) -> list[StoredTopic]:
         """Give an id to those topics that have none, as topics made by an old tool: a fenced rewrite of their znodes."""
-        named = [
-            each if each.topic_id is not None else StoredTopic(each.topic, kafka_uuid.random_uuid(self._random), each.assignment) for each in stored
-        ]
+        named = [each if each.topic_id is not None else StoredTopic(each.topic, kafka_uuid.random_uuid(self._random), each.assignment) for each in stored]
         changed = [new for old, new in zip(stored, named, strict=True) if old.topic_id is None]
         for result in await self._zk.fenced([SetData(topics.path(each.topic), _encode_topic(each)) for each in changed]):
             expect(result, Code.NO_NODE)
@@ -107,7 +105,10 @@ class ZkCluster:
         await self._zk.delete_fenced([delete_topics.path(name) for name in names])
 
     async def delete_topic(self, topic: str) -> None:
-        """Remove what ZooKeeper holds of a topic: its tree, then its config, then the mark. Not atomic: the mark goes last, so that a successor goes on with it."""
+        """Remove what ZooKeeper holds of a topic: its tree, then its config, then the mark.
+
+        Not atomic: the mark goes last, so that a successor goes on with it.
+        """
         tree = await self._tree(topics.path(topic))
         await self._zk.delete_fenced(tree)
         await self._zk.delete_fenced([configs.topic_path(topic)])

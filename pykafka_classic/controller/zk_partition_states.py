@@ -1,8 +1,8 @@
 """The `state` znodes of partitions, in bulk: read, create, and change by compare-and-set, all pipelined.
 
-Two guards on each write (facts/coordination.md, trap 2): the controller epoch's version (`ControllerZkClient.fenced`) and the state's own. A state whose version was not
-the expected one is for the caller to read again and decide again: somebody else decided meanwhile, or our own write went through and its answer was lost.
-Mirrors getTopicPartitionStatesRaw, createTopicPartitionStatesRaw and updateLeaderAndIsr of Kafka's zk/KafkaZkClient.scala.
+Two guards on each write (facts/coordination.md, trap 2): the controller epoch's version (`ControllerZkClient.fenced`) and the state's own. A state whose
+version was not the expected one is for the caller to read again and decide again: somebody else decided meanwhile, or our own write went through and its
+answer was lost. Mirrors getTopicPartitionStatesRaw, createTopicPartitionStatesRaw and updateLeaderAndIsr of Kafka's zk/KafkaZkClient.scala.
 """
 
 from __future__ import annotations
@@ -83,7 +83,8 @@ class PartitionStates:
     async def create(self, states: Mapping[TopicPartition, LeaderAndIsr]) -> dict[TopicPartition, Code]:
         """Create the states of new partitions with the nodes above them, parents first. OK, or why not, for each.
 
-        Parents that exist are no failure: other partitions of the topic made them. An existing state is one, unless it is what we meant to write (a lost answer).
+        Parents that exist are no failure: other partitions of the topic made them. An existing state is one, unless it is what we meant to write (a lost
+        answer).
         """
         parents: list[Create] = [Create(topics.partitions_path(topic)) for topic in dict.fromkeys(partition.topic for partition in states)]
         parents += [Create(topics.partition_path(*partition)) for partition in states]

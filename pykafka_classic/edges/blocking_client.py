@@ -1,10 +1,12 @@
 """A small client that waits, for tools, tests and Spark's tasks: one socket, one request at a time or several pipelined.
 
-It asks the broker for its versions first and then speaks the highest that both know. What a user can get wrong is told in his words: nobody listens there; a ZooKeeper listens there.
+It asks the broker for its versions first and then speaks the highest that both know. What a user can get wrong is told in his words: nobody listens there; a
+ZooKeeper listens there.
 """
 
 from __future__ import annotations
 
+import select
 import socket
 from collections import deque
 from collections.abc import Sequence
@@ -14,6 +16,7 @@ from typing import Final, Self
 
 from pykafka_classic.common.errors import ErrorCode
 from pykafka_classic.common.file_records import FileRecords
+from pykafka_classic.edges.limits import READ_BYTES, RESPONSE_MAX_BYTES
 from pykafka_classic.protocol.api_keys import ApiKey, spec_of
 from pykafka_classic.protocol.connection import ClientConnection
 from pykafka_classic.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
@@ -21,8 +24,11 @@ from pykafka_classic.protocol.network import Disconnected, RequestTimedOut
 from pykafka_classic.protocol.schema import Message, Records, SchemaError
 
 DEFAULT_PORT: Final = 9092
-READ_BYTES: Final = 256 * 1024
 API_VERSIONS_NEWEST: Final = 3
+
+# After so long without an answer to the first request, it is looked who listens there: a ZooKeeper would stay silent for ever.
+SUSPICION_S: Final = 1.0
+
 SOFTWARE_NAME: Final = "pykafka-classic"
 SOFTWARE_VERSION: Final = "1.0"
 
@@ -50,7 +56,7 @@ class BlockingClient:
         self.host = host
         self.port = port
         self._timeout_s = timeout_ms / 1000
-        self._connection = ClientConnection(client_id)
+        self._connection = ClientConnection(client_id, RESPONSE_MAX_BYTES)
         self._arrived: deque[tuple[int, Message]] = deque()
         self._socket = self._connect()
         self.versions = self._negotiate()
@@ -132,16 +138,23 @@ class BlockingClient:
         return {ApiKey(each.api_key): (each.min_version, each.max_version) for each in response.api_keys if each.api_key in known}
 
     def _ask_versions(self, version: int) -> ApiVersionsResponse:
-        response = self.send(ApiVersionsRequest(client_software_name=SOFTWARE_NAME, client_software_version=SOFTWARE_VERSION), version)
+        self.post(ApiVersionsRequest(client_software_name=SOFTWARE_NAME, client_software_version=SOFTWARE_VERSION), version)
+        if not select.select([self._socket], [], [], min(SUSPICION_S, self._timeout_s))[0] and self._is_zookeeper():
+            raise Disconnected("no answer")
+        response = self.receive()
         assert isinstance(response, ApiVersionsResponse)
         return response
 
     def _why_no_broker(self, error: Disconnected) -> str:
+        if self._is_zookeeper():
+            return f"{self} is a ZooKeeper server, not a broker; brokers usually listen on port {DEFAULT_PORT}"
+        return f"what listens at {self} is no broker, or one older than 0.10: {error}"
+
+    def _is_zookeeper(self) -> bool:
         with suppress(OSError), socket.create_connection((self.host, self.port), timeout=2.0) as probe:
             probe.sendall(b"srvr")
-            if b"Zookeeper version" in probe.recv(4096):
-                return f"{self} is a ZooKeeper server, not a broker; brokers usually listen on port {DEFAULT_PORT}"
-        return f"what listens at {self} is no broker, or one older than 0.10: {error}"
+            return b"Zookeeper version" in probe.recv(4096)
+        return False
 
 
 def parse_bootstrap(addresses: str) -> list[tuple[str, int]]:

@@ -1,8 +1,8 @@
 """One accepted connection: bytes to requests, requests to the dispatcher, responses back in order.
 
-A broker handles one request of a connection at a time; the next waits until the response has been handed over. Produce requests alone may overlap: as long as nothing but Produce is in
-progress, further ones are begun at once, so that the wait for followers (acks=all) does not add up; their responses still leave in order. (Kafka would take the next Produce only after
-the response to the last; a client cannot tell the difference, since the appends happen in order too.)
+A broker handles one request of a connection at a time; the next waits until the response has been handed over. Produce requests alone may overlap: as long as
+nothing but Produce is in progress, further ones are begun at once, so that the wait for followers (acks=all) does not add up; their responses still leave in
+order. (Kafka would take the next Produce only after the response to the last; a client cannot tell the difference, since the appends happen in order too.)
 
 | bound | how |
 |---|---|
@@ -26,6 +26,7 @@ from twisted.internet import protocol
 from twisted.python.failure import Failure
 
 from pykafka_classic.common.promise import Promise
+from pykafka_classic.edges.limits import READ_BYTES
 from pykafka_classic.edges.sending import Part, SendingTransport
 from pykafka_classic.protocol.api_keys import ApiKey
 from pykafka_classic.protocol.connection import Answer, CloseConnection, RequestContext, ServerConnection, ServerEvent
@@ -34,8 +35,6 @@ from pykafka_classic.server.request import CloseConnection as CloseAsked
 
 log = logging.getLogger("kafka.network.SocketServer")
 
-# One read: with less, a large Produce takes many turns of the reactor.
-READ_BYTES: Final = 256 * 1024
 UNSENT_MAX_BYTES: Final = 1024 * 1024
 PIPELINED_PRODUCE_MAX: Final = 100
 

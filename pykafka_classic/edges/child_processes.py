@@ -1,7 +1,8 @@
 """Child processes that cannot outlive their parent, their logs, and free ports for them.
 
-A child dies with its parent in three ways: `stop`; at the parent's normal end (atexit); and where the parent is killed outright, by the kernel (Linux: PR_SET_PDEATHSIG, set by a few
-lines of Python that then become the child by exec). Linux sends that signal when the *thread* that started the child ends, so one thread that lives as long as the process starts all.
+A child dies with its parent in three ways: `stop`; at the parent's normal end (atexit); and where the parent is killed outright, by the kernel (Linux:
+PR_SET_PDEATHSIG, set by a few lines of Python that then become the child by exec). Linux sends that signal when the *thread* that started the child ends, so
+one thread that lives as long as the process starts all.
 """
 
 from __future__ import annotations

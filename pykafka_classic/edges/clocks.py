@@ -1,7 +1,7 @@
 """The reactor's clock and thread pool, behind the seams of `common/clock.py`.
 
-Wall-clock time is read from the system at each call; durations come from the monotonic clock. Timers are the reactor's, which counts in wall-clock time: a jump of the system clock
-moves pending timers by as much (Twisted knows no other), so what must not depend on it compares `monotonic_ms` when its timer fires.
+Wall-clock time is read from the system at each call; durations come from the monotonic clock. Timers are the reactor's, which counts in wall-clock time: a jump
+of the system clock moves pending timers by as much (Twisted knows no other), so what must not depend on it compares `monotonic_ms` when its timer fires.
 """
 
 from __future__ import annotations

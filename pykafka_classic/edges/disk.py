@@ -1,10 +1,10 @@
 """The real disk, behind the seam of `log/file_system.py`.
 
-Few system calls: an append is one `pwritev` at the end that this process remembers, a read one `pread`; no seek, no fstat. Nobody else may write to these files (the lock file in
-each log directory sees to that), so the remembered size is the size.
+Few system calls: an append is one `pwritev` at the end that this process remembers, a read one `pread`; no seek, no fstat. Nobody else may write to these files
+(the lock file in each log directory sees to that), so the remembered size is the size.
 
-A file is closed when nobody holds it any more: `close` forbids further writing at once, but the descriptor lives on until the last `FileRecords` that points into it, perhaps queued
-for a slow consumer, is gone. Until then a deleted segment can still be sent.
+A file is closed when nobody holds it any more: `close` forbids further writing at once, but the descriptor lives on until the last `FileRecords` that points
+into it, perhaps queued for a slow consumer, is gone. Until then a deleted segment can still be sent.
 """
 
 from __future__ import annotations
@@ -178,7 +178,10 @@ class DiskFileSystem:
             os.close(descriptor)
 
     def lock(self, path: str) -> None:
-        """Exclusive lock of this process; BlockingIOError where another one holds it. A POSIX record lock, as Java's FileLock: a Java broker and ours keep each other out."""
+        """Exclusive lock of this process; BlockingIOError where another one holds it.
+
+        A POSIX record lock, as Java's FileLock: a Java broker and ours keep each other out.
+        """
         if path in self._locks:
             return
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)

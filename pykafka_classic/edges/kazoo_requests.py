@@ -1,7 +1,8 @@
 """Translation between the seam's requests and answers (`common/zookeeper.py`) and kazoo's.
 
-kazoo's own `*_async` methods stay unused: those for transactions refuse null data, each wraps an answer in a lock and several closures, and none knows SetWatches. Its request tuples
-(`kazoo.protocol.serialization`, ZooKeeper's wire structures one to one) are all that is needed; `None` in them is written as ZooKeeper's null.
+kazoo's own `*_async` methods stay unused: those for transactions refuse null data, each wraps an answer in a lock and several closures, and none knows
+SetWatches. Its request tuples (`kazoo.protocol.serialization`, ZooKeeper's wire structures one to one) are all that is needed; `None` in them is written as
+ZooKeeper's null.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, assert_never
 
-from kazoo.protocol import serialization  # type: ignore[import-untyped]  # kazoo is untyped
-from kazoo.security import OPEN_ACL_UNSAFE  # type: ignore[import-untyped]
+from kazoo.protocol import serialization
+from kazoo.security import OPEN_ACL_UNSAFE
 
 from pykafka_classic.common.zookeeper import Check, Code, Create, Delete, Exists, GetChildren, GetData, Multi, Request, Result, SetData, Stat
 
@@ -39,9 +40,10 @@ _LONG: Final = struct.Struct(">q")
 
 @dataclass(frozen=True, slots=True)
 class SetWatches:
-    """Sent first on a connection that continues a session: the server arms these watches anew and fires at once those that missed something since `relative_zxid`.
+    """Sent first on a connection that continues a session: watches are armed anew, and those that missed something since `relative_zxid` fire at once.
 
-    Wire: i64 relative_zxid; then paths of data, exist and child watches, each as i32 count and strings. The attribute `type` and the two methods are what kazoo asks of a request.
+    Wire: i64 relative_zxid; then paths of data, exist and child watches, each as i32 count and strings.
+    The attribute `type` and the two methods are what kazoo asks of a request.
     """
 
     relative_zxid: int
@@ -83,7 +85,10 @@ def set_watches(relative_zxid: int, data: set[str], exist: set[str], child: set[
 
 
 def check_request(request: Request, max_bytes: int) -> str | None:
-    """Why this request must not be sent, or None. ZooKeeper drops the connection of a client that sends too much, so it would be lost and sent again for ever."""
+    """Why this request must not be sent, or None.
+
+    ZooKeeper drops the connection of a client that sends too much, so such a request would be lost and sent again for ever.
+    """
     operations = request.operations if isinstance(request, Multi) else (request,)
     size = 0
     for operation in operations:

@@ -1,14 +1,16 @@
 """One ZooKeeper session, held by one kazoo client and never renewed.
 
-kazoo runs one thread, which connects, sends, receives and pings. Whatever it has to tell (answers, watches, changes of state) is handed to the reactor thread in the order in which it
-happened, by one call each; no decision is made on kazoo's thread, and nothing on the reactor thread waits for it, which rules out the deadlocks of kazoo's issues 208 and 356.
+kazoo runs one thread, which connects, sends, receives and pings. Whatever it has to tell (answers, watches, changes of state) is handed to the reactor thread
+in the order in which it happened, by one call each; no decision is made on kazoo's thread, and nothing on the reactor thread waits for it, which rules out the
+deadlocks of kazoo's issues 208 and 356.
 
 What kazoo lacks and this module adds:
-* kazoo forgets all watches at each disconnection, though the session lives. They are kept, and SetWatches is the first request on the new connection (as the Java client does).
-* kazoo queues requests while disconnected, so that a later request could overtake one that was lost. Here a gate is shut with the first loss and opened on the reactor thread,
-  after SetWatches; requests that find it shut are not taken.
-* kazoo opens a new session by itself when one has expired. The next session must not begin before everybody knows that this one has ended: a client whose session has ended is
-  refused any further connection.
+* kazoo forgets all watches at each disconnection, though the session lives. They are kept, and SetWatches is the first request on the new connection (as the
+  Java client does).
+* kazoo queues requests while disconnected, so that a later request could overtake one that was lost. Here a gate is shut with the first loss and opened on the
+  reactor thread, after SetWatches; requests that find it shut are not taken.
+* kazoo opens a new session by itself when one has expired. The next session must not begin before everybody knows that this one has ended: a client whose
+  session has ended is refused any further connection.
 """
 
 from __future__ import annotations
@@ -20,11 +22,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
-from kazoo.client import KazooClient  # type: ignore[import-untyped]  # kazoo is untyped
-from kazoo.exceptions import KazooException  # type: ignore[import-untyped]
-from kazoo.handlers.threading import SequentialThreadingHandler  # type: ignore[import-untyped]
-from kazoo.protocol.states import EventType, KazooState  # type: ignore[import-untyped]
-from kazoo.retry import KazooRetry, RetryFailedError  # type: ignore[import-untyped]
+from kazoo.client import KazooClient
+from kazoo.exceptions import KazooException
+from kazoo.handlers.threading import SequentialThreadingHandler
+from kazoo.protocol.states import EventType, KazooState
+from kazoo.retry import KazooRetry, RetryFailedError
 
 from pykafka_classic.common.zookeeper import Code, Exists, GetChildren, GetData, Request, Result, WatchEvent, WatchKind
 from pykafka_classic.edges import kazoo_requests
@@ -113,7 +115,10 @@ class KazooSession:
         self._client.start_async()
 
     def send(self, request: Request, on_result: Callable[[Result], None]) -> bool:
-        """Hand a request to kazoo; False where there is no connection now. `on_result` is called on the reactor thread, in the order of sending, unless the session ends before."""
+        """Hand a request to kazoo; False where there is no connection now.
+
+        `on_result` is called on the reactor thread, in the order of sending, unless the session ends before.
+        """
         with self._gate.lock:
             if not self._gate.is_open:
                 return False
@@ -228,7 +233,7 @@ class _Gate:
 
 
 class _Answer:
-    """Where kazoo puts the answer to one request: `set` or `set_exception`, on its own thread; sometimes twice (when it is being closed), and the first counts."""
+    """Where kazoo puts the answer to one request, on its own thread; sometimes twice (when it is being closed), and the first counts."""
 
     __slots__ = ("_session", "delivered", "on_result", "request")
 
@@ -246,7 +251,7 @@ class _Answer:
 
 
 class _Handler(SequentialThreadingHandler):  # type: ignore[misc]  # the base class is untyped
-    """kazoo's link to threads and sockets, without the two worker threads it usually starts: callbacks go straight to the reactor, so that all keep their order."""
+    """kazoo's link to threads and sockets, without its usual two worker threads: callbacks go straight to the reactor, so that all keep their order."""
 
     def __init__(self, settings: SessionSettings, hand_over: Callable[..., None]) -> None:
         super().__init__()

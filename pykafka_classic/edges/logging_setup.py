@@ -21,7 +21,7 @@ class KafkaFormatter(logging.Formatter):
     def __init__(self) -> None:
         super().__init__("[%(asctime)s] %(levelname)s %(message)s (%(name)s)")
 
-    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  # the name is logging's
+    def formatMessage(self, record: logging.LogRecord) -> str:  # the name is logging's
         """One line; the record itself is left as it is."""
         level = KAFKA_LEVELS.get(record.levelno, record.levelname)
         return f"[{record.asctime}] {level} {record.message} ({record.name})"

@@ -1,7 +1,8 @@
 """The real things as child processes: a ZooKeeper server, an ensemble of three, a broker.
 
-ZooKeeper comes from the jars that pyspark brings (the same server class that Kafka's zookeeper-server-start runs); pyspark itself is not imported. What a server writes to its output
-goes to a file beside its data. Every command here waits by looking at what a client would see (a ZooKeeper's answer to `srvr`, a broker's line "started"), never by sleeping.
+ZooKeeper comes from the jars that pyspark brings (the same server class that Kafka's zookeeper-server-start runs); pyspark itself is not imported. What a
+server writes to its output goes to a file beside its data. Every command here waits by looking at what a client would see (a ZooKeeper's answer to `srvr`, a
+broker's line "started"), never by sleeping.
 """
 
 from __future__ import annotations

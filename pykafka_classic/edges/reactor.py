@@ -1,7 +1,8 @@
 """What the edges use of a Twisted reactor, as a type.
 
-Twisted declares its reactors by zope interfaces, which mypy cannot read without a plugin; this says the same in the language's own terms, so that a reactor (always a parameter here)
-is a typed one, and so that something much smaller (`blocking_zookeeper.QueueLoop`) can stand in where there are no sockets to serve. Names are Twisted's.
+Twisted declares its reactors by zope interfaces, which mypy cannot read without a plugin; this says the same in the language's own terms, so that a reactor
+(always a parameter here) is a typed one, and so that something much smaller (`blocking_zookeeper.QueueLoop`) can stand in where there are no sockets to serve.
+Names are Twisted's.
 """
 
 from __future__ import annotations
@@ -43,4 +44,8 @@ class Reactor(ReactorLoop, Protocol):
 
     def connectTCP(self, host: str, port: int, factory: Any, timeout: float = 30, bindAddress: Any = None) -> Any:
         """Connect; the factory hears of success and failure."""
+        ...
+
+    def stop(self) -> None:
+        """End the loop, once."""
         ...

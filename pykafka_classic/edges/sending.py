@@ -1,8 +1,8 @@
 """How responses leave: a queue of parts per connection, and a Twisted transport that writes from it.
 
-A response is a list of parts: bytes, and `FileRecords` that stand for stretches of log files. Twisted's own transport would want all of it as bytes, copy them together and hold them until
-the peer has read them; here parts stay what they are. Neighbouring bytes leave in one `sendmsg`, stretches of files by `sendfile` without passing through this process, so that a slow
-consumer costs no memory but a queue entry (and keeps the file open: see `disk.py`).
+A response is a list of parts: bytes, and `FileRecords` that stand for stretches of log files. Twisted's own transport would want all of it as bytes, copy them
+together and hold them until the peer has read them; here parts stay what they are. Neighbouring bytes leave in one `sendmsg`, stretches of files by `sendfile`
+without passing through this process, so that a slow consumer costs no memory but a queue entry (and keeps the file open: see `disk.py`).
 
 A response is tried at once and only then, if the socket is full, left to the reactor: most leave with one system call and never touch epoll.
 """

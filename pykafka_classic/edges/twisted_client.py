@@ -1,7 +1,8 @@
 """Channels to other brokers over Twisted, behind the seam of `protocol/network.py`.
 
-A channel has at most one connection, made by the first `send` and again by the first `send` after a failure; it never tries again by itself. Requests are pipelined in the order of
-`send`. When one of them is not answered in time the connection is closed, for on a Kafka connection nothing behind it can be answered either.
+A channel has at most one connection, made by the first `send` and again by the first `send` after a failure; it never tries again by itself. Requests are
+pipelined in the order of `send`. When one of them is not answered in time the connection is closed, for on a Kafka connection nothing behind it can be answered
+either.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from pykafka_classic.common.clock import Timer
 from pykafka_classic.common.file_records import FileRecords
 from pykafka_classic.common.promise import Promise
 from pykafka_classic.edges.clocks import ReactorClock
+from pykafka_classic.edges.limits import READ_BYTES, RESPONSE_MAX_BYTES
 from pykafka_classic.edges.reactor import Reactor
 from pykafka_classic.protocol.api_keys import ApiKey, spec_of
 from pykafka_classic.protocol.connection import ClientConnection
@@ -30,7 +32,6 @@ log = logging.getLogger("kafka.network.NetworkClient")
 
 # Kafka's socket.connection.setup.timeout.ms.
 CONNECT_TIMEOUT_S: Final = 10.0
-READ_BYTES: Final = 256 * 1024
 
 
 @dataclass(slots=True, eq=False)
@@ -175,7 +176,7 @@ class _ChannelProtocol(protocol.Protocol):
 
     def __init__(self, channel: TwistedChannel, client_id: str) -> None:
         self.channel: TwistedChannel | None = channel
-        self.protocol_state = ClientConnection(client_id)
+        self.protocol_state = ClientConnection(client_id, RESPONSE_MAX_BYTES)
 
     def connectionMade(self) -> None:
         self.transport.bufferSize = READ_BYTES
@@ -200,10 +201,10 @@ class _ChannelFactory(protocol.ClientFactory):
     def __init__(self, channel: TwistedChannel) -> None:
         self.channel: TwistedChannel | None = channel
 
-    def buildProtocol(self, addr: Any) -> _ChannelProtocol | None:
+    def buildProtocol(self, addr: Any) -> _ChannelProtocol | None:  # noqa: ARG002  # Twisted's signature
         return _ChannelProtocol(self.channel, self.channel._client_id) if self.channel is not None else None
 
-    def clientConnectionFailed(self, connector: Any, reason: Failure) -> None:
+    def clientConnectionFailed(self, connector: Any, reason: Failure) -> None:  # noqa: ARG002  # as above
         if self.channel is not None:
             self.channel.ended(None, reason)
 

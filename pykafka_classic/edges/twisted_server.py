@@ -2,7 +2,8 @@
 
 `BrokerListener` is Kafka's acceptor and processors for one listener; what happens on a connection is in `broker_protocol.py`.
 
-Differs from Kafka: over `max.connections` the listener stops accepting (Kafka closes an idle one in favour of its brokers); there is no limit on the rate of new connections.
+Differs from Kafka: over `max.connections` the listener stops accepting (Kafka closes an idle one in favour of its brokers); there is no limit on the rate of
+new connections.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """ZooKeeper for the deciders: one session after another, behind the seam of `common/zookeeper.py`.
 
-Requests wait in one queue; at most `zookeeper.max.in.flight.requests` of them are under way. What a lost connection left unanswered goes back to the head of the queue in its old
-order. When a session ends, in this order: EXPIRED is told, every request made until then is answered SESSION_EXPIRED, a new session is begun (and begun again, for ever); RENEWED is told;
-and only then requests made since EXPIRED are sent.
+Requests wait in one queue; at most `zookeeper.max.in.flight.requests` of them are under way. What a lost connection left unanswered goes back to the head of
+the queue in its old order. When a session ends, in this order: EXPIRED is told, every request made until then is answered SESSION_EXPIRED, a new session is
+begun (and begun again, for ever); RENEWED is told; and only then requests made since EXPIRED are sent.
 
 `ReactorLoop` is the reactor, or for tools without one `blocking_zookeeper.QueueLoop`.
 """
@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from kazoo.client import KazooClient  # type: ignore[import-untyped]  # kazoo is untyped
+from kazoo.client import KazooClient
 
 from pykafka_classic.common.config import KafkaConfig
 from pykafka_classic.common.promise import Promise, spawn
@@ -41,10 +41,8 @@ class ZooKeeperUnavailable(Exception):
 class ZooKeeperSettings:
     """Where ZooKeeper is and how patient to be.
 
-    Attributes:
-        connect: Kafka's `zookeeper.connect`: host:port,host:port[/chroot].
-        max_request_bytes: ZooKeeper's `jute.maxbuffer`; a larger request is answered BAD_ARGUMENTS here, since the server would drop the connection each time it came.
-        name: stands in log lines, as Kafka's client names do.
+    Attributes: connect: Kafka's `zookeeper.connect`: host:port,host:port[/chroot]. max_request_bytes: ZooKeeper's `jute.maxbuffer`; a larger request is
+    answered BAD_ARGUMENTS here, since the server would drop the connection each time it came. name: stands in log lines, as Kafka's client names do.
     """
 
     connect: str
@@ -67,7 +65,7 @@ class ZooKeeperSettings:
 
     @property
     def servers(self) -> str:
-        """host:port,host:port"""
+        """host:port,host:port."""
         return self.connect.partition("/")[0]
 
     @property

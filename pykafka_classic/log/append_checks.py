@@ -74,8 +74,8 @@ def has_transactional_batches(records: bytes | memoryview | None) -> bool:
 def check_produced_records(records: bytes | memoryview | None, version: int) -> None:
     """Is this what a Produce request of that version may carry for one partition?
 
-    Raises InvalidRecord, CorruptRecord, or KafkaError (UNSUPPORTED_COMPRESSION_TYPE). No records at all are an InvalidRecord from version 3 on, as null too: Kafka 2.8 answers twice
-    to null and then closes the connection, which is a defect.
+    Raises InvalidRecord, CorruptRecord, or KafkaError (UNSUPPORTED_COMPRESSION_TYPE). No records at all are an InvalidRecord from version 3 on, as null too:
+    Kafka 2.8 answers twice to null and then closes the connection, which is a defect.
     """
     if version < ONE_BATCH_VERSION:
         return
@@ -112,5 +112,6 @@ def check_size(size: int, rules: AppendRules) -> None:
     if size > rules.max_message_bytes:
         raise KafkaError(
             ErrorCode.MESSAGE_TOO_LARGE,
-            f"The record batch size in the append to {rules.topic_partition} is {size} bytes which exceeds the maximum configured value of {rules.max_message_bytes}.",
+            f"The record batch size in the append to {rules.topic_partition} is {size} bytes "
+            f"which exceeds the maximum configured value of {rules.max_message_bytes}.",
         )

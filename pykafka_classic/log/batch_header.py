@@ -89,7 +89,18 @@ def parse_header(buffer: bytes | memoryview, index: int, position: int) -> Batch
         if size < SIZE_MIN[2]:
             raise CorruptBatch(f"batch at position {position} has size {size}")
         return BatchHeader(
-            position, size + LOG_OVERHEAD, 2, base_offset, base_offset + last_delta, max_timestamp, leader_epoch, attributes, crc, producer_id, producer_epoch, base_sequence
+            position,
+            size + LOG_OVERHEAD,
+            2,
+            base_offset,
+            base_offset + last_delta,
+            max_timestamp,
+            leader_epoch,
+            attributes,
+            crc,
+            producer_id,
+            producer_epoch,
+            base_sequence,
         )
     return _parse_legacy_header(buffer, index, position, magic)
 

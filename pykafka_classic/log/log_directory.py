@@ -67,7 +67,12 @@ class LogDirectory:
         if clean:
             self._file_system.remove(marker)  # a crash while loading is not a clean stop
             self._file_system.sync_directory(self.path)
-        log.info("%s for all logs in %s since %s clean shutdown file was found", "Skipping recovery" if clean else "Attempting recovery", self.path, "a" if clean else "no")
+        log.info(
+            "%s for all logs in %s since %s clean shutdown file was found",
+            "Skipping recovery" if clean else "Attempting recovery",
+            self.path,
+            "a" if clean else "no",
+        )
         contents = DirectoryContents(clean, self._read(checkpoints.RECOVERY_POINT), self._read(checkpoints.LOG_START), self._read(checkpoints.HIGH_WATERMARK))
         contents.logs = self._find_logs()
         return contents

@@ -242,7 +242,9 @@ class LogManager:
         one = logs.pop(topic_partition, None)
         if one is None:
             if self.offline_log_dirs:
-                raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, f"Failed to delete log for {topic_partition} because it may be in one of the offline directories")
+                raise KafkaError(
+                    ErrorCode.KAFKA_STORAGE_ERROR, f"Failed to delete log for {topic_partition} because it may be in one of the offline directories"
+                )
             return None
         for listener in self._deletion_listeners:
             listener(one)

@@ -2,23 +2,25 @@
 
 Three ways, from the usual to the rare:
 
-* **in place, magic 2**: format and codec are those of the topic. A new 61-byte header is made; the records behind it are written as they came, neither copied nor decoded. Base
-  offset and leader epoch lie outside the checksum. Only a new timestamp type or largest timestamp makes a new checksum necessary.
+* **in place, magic 2**: format and codec are those of the topic. A new 61-byte header is made; the records behind it are written as they came, neither copied
+  nor decoded. Base offset and leader epoch lie outside the checksum. Only a new timestamp type or largest timestamp makes a new checksum necessary.
 * **in place, magic 0 or 1**: the same for old producers on a topic of their format, message by message. Magic 0 wrappers hold absolute offsets and cannot stay.
-* **built anew**: the topic wants another format or codec, or the inner offsets of a magic 1 wrapper are not 0, 1, 2, ... (some old clients'). Decode all, write all.
+* **built anew**: the topic wants another format or codec, or the inner offsets of a magic 1 wrapper are not 0, 1, 2, ... (some old clients'). Decode all, write
+  all.
 
-How much of a magic 2 batch is looked at. The header always: count and offset range must agree, no markers from clients, a sequence number with every producer id. Records are only
-walked where the topic's own rules are about records: a compacted topic (every record needs a key), a limit on timestamps, a conversion. Otherwise the first 16 records, in the first
-32 KiB of the (decompressed) records, are checked: structure, offsets 0, 1, 2, ..., timestamps. So the work is bounded per batch, and a client that builds its batches wrongly
-is told at once.
+How much of a magic 2 batch is looked at. The header always: count and offset range must agree, no markers from clients, a sequence number with every producer
+id. Records are only walked where the topic's own rules are about records: a compacted topic (every record needs a key), a limit on timestamps, a conversion.
+Otherwise the first 16 records, of a compressed batch those in the first 32 KiB, are checked: structure, offsets 0, 1, 2, ..., timestamps. So the work is bounded
+per batch, and a client that builds its batches wrongly is told at once.
 
 Differs from Kafka:
 
-* Kafka walks all records of every batch (and decompresses all of it). Beyond the first 16 records ours believes the producer's checksum: a largest timestamp that is wrong is
-  corrected only in batches seen whole, and its offset is the batch's last one otherwise (as Kafka has it for compressed batches).
-* Offsets of records other than 0, 1, 2, ... are refused with INVALID_RECORD. Kafka stores them in plain batches and fails with UNKNOWN_SERVER_ERROR in compressed ones.
-* What an old message.format.version cannot hold is refused with UNSUPPORTED_FOR_MESSAGE_FORMAT (headers, transactions) or UNSUPPORTED_COMPRESSION_TYPE (zstd), where Kafka answers
-  UNKNOWN_SERVER_ERROR for some of it.
+* Kafka walks all records of every batch (and decompresses all of it). Beyond the first 16 records ours believes the producer's checksum: a largest timestamp
+  that is wrong is corrected only in batches seen whole, and its offset is the batch's last one otherwise (as Kafka has it for compressed batches).
+* Offsets of records other than 0, 1, 2, ... are refused with INVALID_RECORD. Kafka stores them in plain batches and fails with UNKNOWN_SERVER_ERROR in
+  compressed ones.
+* What an old message.format.version cannot hold is refused with UNSUPPORTED_FOR_MESSAGE_FORMAT (headers, transactions) or UNSUPPORTED_COMPRESSION_TYPE (zstd),
+  where Kafka answers UNKNOWN_SERVER_ERROR for some of it.
 * Compressed records that do not decompress are refused with INVALID_RECORD, where Kafka answers UNKNOWN_SERVER_ERROR.
 
 Source: facts/storage.md 8, 16, facts/observed.md "Validation on append"; 2.8 LogValidator.scala.
@@ -46,7 +48,7 @@ from pykafka_classic.records.record_scan import RecordScan, scan_records
 __all__ = ["RecordError", "RecordValidationError", "ValidatedRecords", "validate_and_assign", "validate_append"]
 
 LOOKED_AT_RECORDS: Final = 16  # records of a batch that are checked one by one even where the topic's rules are not about records
-LOOKED_AT_BYTES: Final = 32 * 1024  # and so many bytes of them
+LOOKED_AT_BYTES: Final = 32 * 1024  # so much of a compressed batch is unpacked for that
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +91,13 @@ def validate_and_assign(batches: Sequence[AnyBatch], rules: AppendRules, context
     target_codec = source_codec if rules.target_codec is None else rules.target_codec
     first = batches[0]
     if target_codec == ZSTD and not rules.zstd_allowed:
-        raise KafkaError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, "Produce requests to inter.broker.protocol.version < 2.1 broker are not allowed to use ZStandard compression")
+        message = "Produce requests to inter.broker.protocol.version < 2.1 broker are not allowed to use ZStandard compression"
+        raise KafkaError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, message)
     if len(batches) > 1 and (first.magic == 2 or source_codec != NONE):
         raise InvalidRecord("Compressed outer record has more than one batch")
     for batch in batches:
         _check_batch(batch, first, rules, context.origin)
-    stays = first.magic == rules.target_magic and source_codec == target_codec or first.is_control and source_codec == NONE
+    stays = (first.magic == rules.target_magic and source_codec == target_codec) or (first.is_control and source_codec == NONE)
     if stays and isinstance(first, RecordBatch):
         return _assign_in_place(first, rules, context)
     looked = [_look_into_all(batch, rules, context) for batch in batches]
@@ -170,13 +173,13 @@ def _scan(batch: RecordBatch, rules: AppendRules, now_ms: int) -> RecordScan:
     if not rules.compacted and limit == LONG_MAX:
         compressed = batch.buffer[RECORDS_POSITION:]
         if batch.codec == NONE:
-            data, complete = bytes(compressed[:LOOKED_AT_BYTES]), len(compressed) <= LOOKED_AT_BYTES
-        else:
-            data, complete = decompress_start(batch.codec, compressed, size=LOOKED_AT_BYTES)
+            plain = bytes(compressed) if len(compressed) <= LOOKED_AT_BYTES else compressed  # bytes are read faster than a view
+            return scan_records(plain, batch.records_count, first=LOOKED_AT_RECORDS, complete=True)
+        data, complete = decompress_start(batch.codec, compressed, size=LOOKED_AT_BYTES)
         return scan_records(data, batch.records_count, first=LOOKED_AT_RECORDS, complete=complete)
     scan = scan_records(batch.payload(), batch.records_count, first=batch.records_count, complete=True)
     earliest, latest = batch.base_timestamp + scan.least_timestamp_delta, batch.base_timestamp + scan.largest_timestamp_delta
-    if rules.compacted and scan.null_keys or now_ms - earliest > limit or latest - now_ms > limit:
+    if (rules.compacted and scan.null_keys) or now_ms - earliest > limit or latest - now_ms > limit:
         check_records(look_into(batch, rules), rules, now_ms)
     return scan
 

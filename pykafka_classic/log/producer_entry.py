@@ -135,7 +135,9 @@ class ProducerAppendInfo:
                 entry.first_offset_of_transaction = header.base_offset
                 self.started_transactions.append(header.base_offset)
         elif not header.is_transactional:
-            raise KafkaError(ErrorCode.INVALID_TXN_STATE, f"Expected transactional write from producer {entry.producer_id} at offset {header.base_offset} in {self._where}")
+            raise KafkaError(
+                ErrorCode.INVALID_TXN_STATE, f"Expected transactional write from producer {entry.producer_id} at offset {header.base_offset} in {self._where}"
+            )
 
     def append_marker(self, header: BatchHeader, marker: TransactionMarker) -> CompletedTransaction | None:
         """Account for a marker; the transaction that it ends, where one is open. Raises KafkaError: INVALID_PRODUCER_EPOCH, TRANSACTION_COORDINATOR_FENCED."""

@@ -26,7 +26,6 @@ from pykafka_classic.log.producer_snapshot import CorruptSnapshot, decode_snapsh
 log = logging.getLogger("kafka.log.ProducerStateManager")
 
 
-
 class ProducerStateManager:
     """See the module. Invariant: `_ongoing` and `_unreplicated` are sorted by first offset, `_snapshots` ascends."""
 

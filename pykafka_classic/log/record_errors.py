@@ -1,7 +1,7 @@
 """Which records of a batch a leader refuses, and what it says of each.
 
-Kafka fails a batch as a whole, but tells the producer which records were at fault (KIP-467): INVALID_TIMESTAMP if the time of one was wrong, else INVALID_RECORD. The texts are
-Kafka's, for people grep logs for them.
+Kafka fails a batch as a whole, but tells the producer which records were at fault (KIP-467): INVALID_TIMESTAMP if the time of one was wrong, else
+INVALID_RECORD. The texts are Kafka's, for people grep logs for them.
 
 Source: 2.8 LogValidator.scala (validateRecord, processRecordErrors), facts/observed.md "Validation on append".
 """
@@ -93,8 +93,9 @@ def _describe(looked: Looked, index: int, rules: AppendRules) -> str:
 
 def _describe_message(batch: AnyBatch, message: Message, record: Record) -> str:
     time = "" if batch.magic == 0 else f"{_TIMESTAMP_NAMES[batch.timestamp_type]}={record.timestamp}, "
+    codec = CompressionType(message.codec).name
     return (
-        f"LegacyRecordBatch(offset={record.offset}, Record(magic={message.magic}, attributes={message.attributes}, compression={CompressionType(message.codec).name}, "
+        f"LegacyRecordBatch(offset={record.offset}, Record(magic={message.magic}, attributes={message.attributes}, compression={codec}, "
         f"crc={message.crc}, {time}key={_size(message.key, 0)} bytes, value={_size(message.value, 0)} bytes))"
     )
 

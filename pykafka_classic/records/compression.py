@@ -8,8 +8,8 @@
 | 3 | lz4 | an LZ4 frame: independent blocks of 64 KiB, no sizes or checksums (`lz4_framing.py`) | any single frame of independent blocks |
 | 4 | zstd | one frame | several frames |
 
-The libraries are imported when first used: a broker that never looks inside a batch does not pay for them. Nothing grows beyond `max_size`: a small request cannot unpack to
-gigabytes.
+The libraries are imported when first used: a broker that never looks inside a batch does not pay for them. Nothing grows beyond `max_size`: a small request
+cannot unpack to gigabytes.
 
 Source: facts/storage.md 2, facts/observed.md "Readers of compressed data"; 2.8 CompressionType.java.
 """
@@ -45,7 +45,7 @@ class CompressionType(IntEnum):
 
     @property
     def label(self) -> str:
-        """"none", "gzip", ..."""
+        """The word: none, gzip, snappy, lz4 or zstd."""
         return self.name.lower()
 
     @staticmethod

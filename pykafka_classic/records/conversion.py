@@ -1,12 +1,13 @@
 """Old consumers: rewriting stored batches in the format that a Fetch version can read (KIP-31, KIP-32, KIP-98).
 
-Fetch 0 and 1 get magic 0, Fetch 2 and 3 magic 1. Batches that are old enough already pass as they are. Others are decoded and written anew with the same codec and offsets;
-headers are dropped, magic 0 has no timestamps, control batches and batches emptied by compaction vanish. Of plain magic 2 batches the records below the fetch offset are left out,
-as the old formats have no batches and some old clients (librdkafka) take the first message for the one they asked for. zstd cannot be converted.
+Fetch 0 and 1 get magic 0, Fetch 2 and 3 magic 1. Batches that are old enough already pass as they are. Others are decoded and written anew with the same codec
+and offsets; headers are dropped, magic 0 has no timestamps, control batches and batches emptied by compaction vanish. Of plain magic 2 batches the records
+below the fetch offset are left out, as the old formats have no batches and some old clients (librdkafka) take the first message for the one they asked for.
+zstd cannot be converted.
 
-An answer says how long it is before it is written, while conversion may make records larger or smaller. So `DownConversion` announces a size first: that of the stored records, or of
-the first converted batch if that is larger, for a consumer must get at least one. Then it converts 128 KiB at a time, cuts what is over, and fills what is missing with an
-*overflow message*, offset -1 and a size beyond the answer's end, which every client takes for a message cut short:
+An answer says how long it is before it is written, while conversion may make records larger or smaller. So `DownConversion` announces a size first: that of the
+stored records, or of the first converted batch if that is larger, for a consumer must get at least one. Then it converts 128 KiB at a time, cuts what is over,
+and fills what is missing with an *overflow message*, offset -1 and a size beyond the answer's end, which every client takes for a message cut short:
 
 ```
 ff ff ff ff ff ff ff ff | i32: missing bytes + 1, at least 61 | 0 0 0 ...
@@ -66,7 +67,8 @@ def down_convert_all(records: bytes | memoryview, to_magic: int, fetch_offset: i
 class DownConversion:
     """Stored records on their way to an old consumer: exactly `size` bytes, converted as they are asked for.
 
-    Making one converts the first batch that has something left; it raises like `down_convert`. A zstd batch behind it ends the conversion; the client meets it with its next fetch.
+    Making one converts the first batch that has something left; it raises like `down_convert`. A zstd batch behind it ends the conversion; the client meets it
+    with its next fetch.
     """
 
     def __init__(self, records: bytes | memoryview, to_magic: int, fetch_offset: int) -> None:

@@ -1,7 +1,7 @@
 """Where each byte of a record batch or message stands, and the two ways in which such bytes can be bad.
 
-Everything in a log, in a Produce request and in a Fetch answer is a sequence of entries `offset i64, size i32, body[size]`. In every format the magic byte, which tells the
-format, stands at position 16 of its entry. Integers are big-endian.
+Everything in a log, in a Produce request and in a Fetch answer is a sequence of entries `offset i64, size i32, body[size]`. In every format the magic byte,
+which tells the format, stands at position 16 of its entry. Integers are big-endian.
 
 Magic 2, a record batch (`BATCH_HEADER` and the positions below):
 
@@ -18,7 +18,8 @@ Base offset and leader epoch lie before the checksum's range: a leader stamps th
 Magic 0 and 1, a message; in a compressed wrapper the value is a compressed sequence of messages:
 
 ```
- 0 offset i64 | 8 size i32 | 12 crc u32, CRC-32 of 16..end | 16 magic i8 | 17 attributes i8 | magic 1: 18 timestamp i64 | key (i32 length, bytes) | value (the same)
+ 0 offset i64 | 8 size i32 | 12 crc u32, CRC-32 of 16..end | 16 magic i8 | 17 attributes i8 | magic 1: 18 timestamp i64 | key (i32 length, bytes) | value (the
+ same)
 ```
 
 Attributes: bits 0-2 codec; 3 timestamp type; magic 2 also 4 transactional, 5 control.

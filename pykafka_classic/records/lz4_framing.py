@@ -4,10 +4,11 @@
 04 22 4d 18 | FLG | BD | (content size, 8 bytes, if FLG says so) | HC | repeated: length u32 little-endian (high bit: stored as it was), block | 00000000
 ```
 
-HC is the second byte of the 32 bit xxHash of what stands between the magic bytes and HC. In magic 0 the Java writers hashed the four magic bytes too; that wrong byte is part of
-the format: written for magic 0, and not looked at when magic 0 is read. With FLG 60 and BD 40 it is 1a, the right one 82.
+HC is the second byte of the 32 bit xxHash of what stands between the magic bytes and HC. In magic 0 the Java writers hashed the four magic bytes too; that
+wrong byte is part of the format: written for magic 0, and not looked at when magic 0 is read. With FLG 60 and BD 40 it is 1a, the right one 82.
 
-Readers accept what Kafka's accepts: sizes and checksums of content and blocks, all block sizes, bytes behind the end mark. Refused: dependent blocks, a missing end mark.
+Readers accept what Kafka's accepts: sizes and checksums of content and blocks, all block sizes, bytes behind the end mark. Refused: dependent blocks, a missing
+end mark.
 
 Source: facts/storage.md 2, facts/observed.md; 2.8 KafkaLZ4BlockInputStream.java, KafkaLZ4BlockOutputStream.java; LZ4 frame format 1.6.
 """

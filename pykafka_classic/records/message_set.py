@@ -3,10 +3,11 @@
 A wrapper is a message whose value is a compressed message set of its own magic. Its offset is that of its last inner message. Inner offsets are
 
 * magic 0: absolute, so that a broker has to decompress and compress again to assign them;
-* magic 1: relative, 0 for the first; absolute = wrapper offset - relative offset of the last + own relative offset (KIP-31). After compaction they have gaps. Some versions of
-  librdkafka sent wrapper offset 0 in any case; then the relative ones are taken as they are.
+* magic 1: relative, 0 for the first; absolute = wrapper offset - relative offset of the last + own relative offset (KIP-31). After compaction they have gaps.
+  Some versions of librdkafka sent wrapper offset 0 in any case; then the relative ones are taken as they are.
 
-The wrapper's timestamp and timestamp type (magic 1) hold for its inner messages where the type is LogAppendTime; a CreateTime wrapper has the largest of theirs.
+The wrapper's timestamp and timestamp type (magic 1) hold for its inner messages where the type is LogAppendTime; a CreateTime wrapper has the largest of
+theirs.
 
 Source: facts/storage.md 1.1; 2.8 LegacyRecord.java, AbstractLegacyRecordBatch.java.
 """
@@ -132,8 +133,9 @@ class LegacyBatch:
 
     def ensure_valid(self) -> None:
         """Raise CorruptRecord where the checksum does not fit."""
-        if self.computed_crc() != self.crc:
-            raise CorruptRecord(f"Record is corrupt (stored crc = {self.crc}, computed crc = {self.computed_crc()}) in the message with offset {self.last_offset}")
+        computed = self.computed_crc()
+        if computed != self.crc:
+            raise CorruptRecord(f"Record is corrupt (stored crc = {self.crc}, computed crc = {computed}) in the message with offset {self.last_offset}")
 
     @cached_property
     def message(self) -> Message:
@@ -254,8 +256,8 @@ def build_message_set(
 ) -> bytes:
     """Messages of magic 0 or 1 with the records' offsets, plain or in one compressed wrapper.
 
-    `log_append_time` (ms, magic 1): the timestamp of every message, which then says LogAppendTime. `base_offset`: what the relative offsets in a magic 1 wrapper count from; the
-    first record's, unless given. Raises ValueError for records with headers and for zstd, which these formats cannot hold.
+    `log_append_time` (ms, magic 1): the timestamp of every message, which then says LogAppendTime. `base_offset`: what the relative offsets in a magic 1
+    wrapper count from; the first record's, unless given. Raises ValueError for records with headers and for zstd, which these formats cannot hold.
     """
     attributes = 0
     if log_append_time is not None and magic:

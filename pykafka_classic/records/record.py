@@ -7,8 +7,8 @@ value_length varint (-1 null), value | header_count varint | per header: key_len
 
 Varints are zig-zag (`common/varint.py`). Reading accepts what Kafka accepts: any negative length is null.
 
-This is the one place that walks records byte by byte in Python. Consumers, coordinators, format conversion and the cleaner need it; the path from a producer to the disk does
-not (see `log/log_validator.py`).
+This is the one place that walks records byte by byte in Python. Consumers, coordinators, format conversion and the cleaner need it; the path from a producer to
+the disk does not (see `log/log_validator.py`).
 
 Source: facts/storage.md 1.2; 2.8 DefaultRecord.java, ByteUtils.java.
 """
@@ -73,7 +73,8 @@ def _encode_headers(headers: tuple[Header, ...]) -> bytes:
 
 def record_size(offset_delta: int, timestamp_delta: int, record: Record) -> int:
     """Bytes of a record, without making them."""
-    size = 1 + size_of_varlong(timestamp_delta) + size_of_varlong(offset_delta) + _field_size(record.key) + _field_size(record.value) + size_of_varlong(len(record.headers))
+    size = 1 + size_of_varlong(timestamp_delta) + size_of_varlong(offset_delta) + size_of_varlong(len(record.headers))
+    size += _field_size(record.key) + _field_size(record.value)
     for name, content in record.headers:
         size += _field_size(name.encode()) + _field_size(content)
     return size + size_of_varlong(size)

@@ -1,7 +1,7 @@
 """Record batches as they lie in a buffer: views, nothing copied, nothing decoded before it is asked for.
 
-`iterate_batches(buffer)` gives one view for each entry, a `RecordBatch` (magic 2) or a `LegacyBatch` (magic 0 and 1, `message_set.py`), with the same properties where both have
-them. `layout.py` has the bytes.
+`iterate_batches(buffer)` gives one view for each entry, a `RecordBatch` (magic 2) or a `LegacyBatch` (magic 0 and 1, `message_set.py`), with the same
+properties where both have them. `layout.py` has the bytes.
 
 Source: facts/storage.md 1; 2.8 DefaultRecordBatch.java, ByteBufferLogInputStream.java.
 """
@@ -167,8 +167,9 @@ class RecordBatch:
 
     def ensure_valid(self) -> None:
         """Raise CorruptRecord where the checksum does not fit."""
-        if self.computed_crc() != self.crc:
-            raise CorruptRecord(f"Record is corrupt (stored crc = {self.crc}, computed crc = {self.computed_crc()}) in the batch with base offset {self.base_offset}")
+        computed = self.computed_crc()
+        if computed != self.crc:
+            raise CorruptRecord(f"Record is corrupt (stored crc = {self.crc}, computed crc = {computed}) in the batch with base offset {self.base_offset}")
 
     def payload(self, max_size: int = compression.DECOMPRESSED_SIZE_MAX) -> bytes:
         """The records' bytes, decompressed. Raises CorruptRecord, or KafkaError (MESSAGE_TOO_LARGE) where they are more than `max_size`."""

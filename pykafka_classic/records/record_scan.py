@@ -1,8 +1,8 @@
 """Looking over the records of a magic 2 batch without decoding them: is the structure sound, are the offsets 0, 1, 2, ..., which timestamps and keys are there?
 
-This is what a leader wants to know of a producer's batch. It takes well under a microsecond per record: the common form (numbers of one byte, lengths of one or two, no headers)
-is read in place, and only what fits it in every point is believed; anything else goes the long way. `log/log_validator.py` says when it looks at all records, and when only at
-the first.
+This is what a leader wants to know of a producer's batch. It takes well under a microsecond per record: the common form (numbers of one byte, lengths of one or
+two, no headers) is read in place, and only what fits it in every point is believed; anything else goes the long way. `log/log_validator.py` says when it looks
+at all records, and when only at the first.
 
 Source: facts/storage.md 1.2, 8; 2.8 DefaultRecord.java, LogValidator.scala.
 """
@@ -28,7 +28,7 @@ class RecordScan(NamedTuple):
     null_keys: int  # records without one
 
 
-def scan_records(data: bytes, count: int, *, first: int, complete: bool) -> RecordScan:
+def scan_records(data: bytes | memoryview, count: int, *, first: int, complete: bool) -> RecordScan:
     """Look over the `first` records of `count`; over all when `first` is not smaller. `complete`: `data` is all there is, not only its start.
 
     Raises InvalidRecord for broken structure, offsets other than 0, 1, 2, ..., or bytes left over.
@@ -48,7 +48,7 @@ def scan_records(data: bytes, count: int, *, first: int, complete: bool) -> Reco
     return RecordScan(len(timestamps), min(timestamps, default=0), largest, timestamps.index(largest) if timestamps else 0, len(without_key))
 
 
-def _walk(data: bytes, last: int, timestamps: list[int], without_key: list[int]) -> int:
+def _walk(data: bytes | memoryview, last: int, timestamps: list[int], without_key: list[int]) -> int:
     """Go over `last` records, note their timestamp deltas and which have no key; the position behind. Raises like `_scan_record`."""
     index = position = 0
     while index < last:
@@ -84,8 +84,11 @@ def _walk(data: bytes, last: int, timestamps: list[int], without_key: list[int])
     return position
 
 
-def _scan_record(data: bytes, position: int, index: int) -> tuple[int, bool, int]:
-    """(timestamp delta, has a key, position behind) of the record with this index. Raises InvalidRecord, VarintError; IndexError where the data ends before it."""
+def _scan_record(data: bytes | memoryview, position: int, index: int) -> tuple[int, bool, int]:
+    """(timestamp delta, has a key, position behind) of the record with this index.
+
+    Raises InvalidRecord, VarintError; IndexError where the data ends before it.
+    """
     start = position
     try:
         length, position = decode_varint(data, position)

@@ -4,8 +4,8 @@
 82 53 4e 41 50 50 59 00 | version i32 1 | compatible version i32 1 | repeated: length i32, a raw snappy block of up to 32 KiB input
 ```
 
-Readers ignore the two versions, take several streams one after the other (a new header where a block length would stand: its first four bytes make a negative length), and a
-single raw block without any framing, which is what librdkafka writes.
+Readers ignore the two versions, take several streams one after the other (a new header where a block length would stand: its first four bytes make a negative
+length), and a single raw block without any framing, which is what librdkafka writes.
 
 Source: facts/storage.md 2, facts/observed.md; xerial snappy-java SnappyInputStream.java.
 """
@@ -22,6 +22,7 @@ _HEADER: Final = MAGIC + b"\x00\x00\x00\x01\x00\x00\x00\x01"
 _LENGTH: Final = Struct(">i")
 BLOCK_SIZE: Final = 32 * 1024  # input bytes per block
 
+
 def compress(data: bytes) -> bytes:
     """A stream with `data` in blocks of 32 KiB."""
     import cramjam
@@ -37,7 +38,7 @@ def decompress(data: bytes | memoryview, size: int) -> tuple[bytes, bool]:
     """What the stream or raw block unpacks to, and whether that is all; stops after the block that exceeds `size` bytes. Raises InvalidRecord."""
     view = memoryview(data)
     if len(view) < len(_HEADER) or bytes(view[: len(MAGIC)]) != MAGIC:
-        return _raw_block(view, size) if len(view) else (b"", True)
+        return _raw_block(view, size) if view else (b"", True)
     parts: list[bytes] = []
     position, end = len(_HEADER), len(view)
     while position < end:

@@ -94,7 +94,9 @@ class BrokerRegistration:
         """Wait until the znode is deleted; the time that took, in ms."""
         limit_ms = 2 * self._session_timeout_ms + 5000  # ZooKeeper rounds a session's end up to its ticks, and may itself have been away
         if waited_ms >= limit_ms:
-            raise RegistrationFailed(f"{self._path} is still held by another session after {waited_ms / 1000:.0f} s: is a second broker running with this broker.id?")
+            raise RegistrationFailed(
+                f"{self._path} is still held by another session after {waited_ms / 1000:.0f} s: is a second broker running with this broker.id?"
+            )
         log.info(
             "Broker %d was here before and its old session has not ended yet: waiting until ZooKeeper removes %s (zookeeper.session.timeout.ms is %d)",
             self._broker_id,

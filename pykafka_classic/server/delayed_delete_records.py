@@ -20,7 +20,9 @@ class DelayedDeleteRecords(DelayedOperation):
 
     __slots__ = ("_hosted", "_required", "_results", "outcome")
 
-    def __init__(self, timeout_ms: float, hosted: HostedPartitions, required: Mapping[TopicPartition, int], results: dict[TopicPartition, DeleteRecordsResult]) -> None:
+    def __init__(
+        self, timeout_ms: float, hosted: HostedPartitions, required: Mapping[TopicPartition, int], results: dict[TopicPartition, DeleteRecordsResult]
+    ) -> None:
         super().__init__(timeout_ms)
         self._hosted = hosted
         self._required = dict(required)  # partition -> the offset that the low watermark must reach

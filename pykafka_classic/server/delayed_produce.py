@@ -35,7 +35,9 @@ class DelayedProduce(DelayedOperation):
 
     __slots__ = ("_hosted", "_required", "_results", "outcome")
 
-    def __init__(self, timeout_ms: float, hosted: HostedPartitions, required: Mapping[TopicPartition, int], results: dict[TopicPartition, PartitionAppendResult]) -> None:
+    def __init__(
+        self, timeout_ms: float, hosted: HostedPartitions, required: Mapping[TopicPartition, int], results: dict[TopicPartition, PartitionAppendResult]
+    ) -> None:
         super().__init__(timeout_ms)
         self._hosted = hosted
         self._required = dict(required)  # partition -> the offset that the high watermark must reach

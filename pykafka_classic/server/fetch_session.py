@@ -105,7 +105,9 @@ class IncrementalContext(FetchContext):
     def response(self, results: Sequence[FetchPartitionData]) -> FetchResponse:
         """The answer: partitions with records, an error, or offsets that moved since the last one."""
         if self._session.epoch != self._epoch:
-            log.info("Incremental fetch session %d expected epoch %d, but got %d. Possible duplicate request.", self.session_id, self._epoch, self._session.epoch)
+            log.info(
+                "Incremental fetch session %d expected epoch %d, but got %d. Possible duplicate request.", self.session_id, self._epoch, self._session.epoch
+            )
             return FetchResponse(error_code=ErrorCode.INVALID_FETCH_SESSION_EPOCH, session_id=self.session_id)
         partitions = self._session.partitions
         news = []

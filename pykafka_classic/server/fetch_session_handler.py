@@ -79,7 +79,9 @@ class FetchSessionHandler:
             data = FetchRequestData(_by_topic(self.partitions.items()), [], self.session_id, self.epoch)
         else:
             self._asked = None
-            data = FetchRequestData(_by_topic((each, self.partitions[each]) for each in self._changed), _forgotten(self._forgotten), self.session_id, self.epoch)
+            data = FetchRequestData(
+                _by_topic((each, self.partitions[each]) for each in self._changed), _forgotten(self._forgotten), self.session_id, self.epoch
+            )
         self._changed, self._forgotten = {}, {}
         return data
 
@@ -87,7 +89,9 @@ class FetchSessionHandler:
         """Whether the answer can be used. Sets what the next request will be."""
         if response.error_code:
             error = ErrorCode(response.error_code)
-            log.info("Node %d was unable to process the fetch request with (sessionId=%d, epoch=%d): %s.", self._node_id, self.session_id, self.epoch, error.name)
+            log.info(
+                "Node %d was unable to process the fetch request with (sessionId=%d, epoch=%d): %s.", self._node_id, self.session_id, self.epoch, error.name
+            )
             self._restart(NO_SESSION if error is ErrorCode.FETCH_SESSION_ID_NOT_FOUND else self.session_id)
             return False
         if self._asked is not None:

@@ -226,4 +226,3 @@ def _broker(broker: UpdateMetadataBroker) -> Broker:
 def _end_point(endpoint: UpdateMetadataEndpoint) -> EndPoint:
     protocol = SECURITY_PROTOCOLS[endpoint.security_protocol]
     return EndPoint(endpoint.host, endpoint.port, endpoint.listener or protocol, protocol)  # before v3 a listener is named by its protocol
-

@@ -286,7 +286,9 @@ class ReplicaFetcher:
             else:
                 self._append(topic_partition, state, data)
         except KafkaError as error:
-            log.error("%s Error while processing data for partition %s at offset %d: %s (%s)", self.name, topic_partition, state.fetch_offset, error, error.code.name)
+            log.error(
+                "%s Error while processing data for partition %s at offset %d: %s (%s)", self.name, topic_partition, state.fetch_offset, error, error.code.name
+            )
             if error.code in (ErrorCode.CORRUPT_MESSAGE, ErrorCode.INVALID_RECORD):
                 self.delay_partitions([topic_partition])  # it may have been damaged on its way only
             else:
@@ -323,7 +325,9 @@ class ReplicaFetcher:
         for topic_partition, state, offset in self._usable(offsets):
             log_end_offset = self._log(topic_partition).log_end_offset
             if offset < log_end_offset:
-                log.warning("%s Reset fetch offset for partition %s from %d to current leader's latest offset %d", self.name, topic_partition, log_end_offset, offset)
+                log.warning(
+                    "%s Reset fetch offset for partition %s from %d to current leader's latest offset %d", self.name, topic_partition, log_end_offset, offset
+                )
                 self._truncate(topic_partition, state, OffsetTruncationState(offset, completed=True))
             else:
                 ask_start.append(topic_partition)
@@ -334,7 +338,9 @@ class ReplicaFetcher:
         for topic_partition, state, offset in self._usable(offsets):
             follower_log = self._log(topic_partition)
             begin = max(offset, follower_log.log_end_offset)
-            log.warning("%s Reset fetch offset for partition %s from %d to current leader's start offset %d", self.name, topic_partition, state.fetch_offset, offset)
+            log.warning(
+                "%s Reset fetch offset for partition %s from %d to current leader's start offset %d", self.name, topic_partition, state.fetch_offset, offset
+            )
             try:
                 if offset > follower_log.log_end_offset:
                     follower_log.truncate_fully_and_start_at(offset)

@@ -93,7 +93,9 @@ class LogReads:
         except KafkaError as error:
             return FetchPartitionData.failed(fetch.topic_partition, error.code)
         except Exception:
-            log.exception("Error processing fetch with max size %d from replica %d on partition %s: %s", limits[0], params.replica_id, fetch.topic_partition, fetch)
+            log.exception(
+                "Error processing fetch with max size %d from replica %d on partition %s: %s", limits[0], params.replica_id, fetch.topic_partition, fetch
+            )
             return FetchPartitionData.failed(fetch.topic_partition, ErrorCode.UNKNOWN_SERVER_ERROR)
 
     def _preferred_replica(self, params: FetchParams, partition: Partition, fetch: PartitionFetch) -> int | None:

@@ -99,9 +99,7 @@ class TopicAdmin:
         pending = [name for name, outcome in outcomes.items() if not outcome.error]
         if not pending or (timeout_ms > 0 and await self._waiters.wait(pending, done, timeout_ms)):
             return outcomes
-        return {
-            name: outcome if outcome.error else replace(outcome, error=ErrorCode.REQUEST_TIMED_OUT, message=None) for name, outcome in outcomes.items()
-        }
+        return {name: outcome if outcome.error else replace(outcome, error=ErrorCode.REQUEST_TIMED_OUT, message=None) for name, outcome in outcomes.items()}
 
     def _every_partition_has_a_leader(self, outcomes: Mapping[str, TopicOutcome]) -> Callable[[], bool]:
         wanted = [(name, outcome.num_partitions) for name, outcome in outcomes.items() if not outcome.error]
@@ -173,9 +171,7 @@ class TopicAdmin:
             raise KafkaError(ErrorCode.REASSIGNMENT_IN_PROGRESS, f"A partition reassignment is in progress for the topic '{topic}'.")
         existing = len(znode.assignment)
         if count < existing:
-            raise KafkaError(
-                ErrorCode.INVALID_PARTITIONS, f"Topic currently has {existing} partitions, which is higher than the requested {count}."
-            )
+            raise KafkaError(ErrorCode.INVALID_PARTITIONS, f"Topic currently has {existing} partitions, which is higher than the requested {count}.")
         if count == existing:
             raise KafkaError(ErrorCode.INVALID_PARTITIONS, f"Topic already has {existing} partitions.")
         added = await self._assignment_of_new_partitions(znode, count - existing, assignments)
@@ -185,9 +181,7 @@ class TopicAdmin:
             raise_unless(await submit_one(self._zk, SetData(topics.path(topic), topics.encode(replace(znode, assignment=combined)))))
         return TopicOutcome(num_partitions=count, replication_factor=len(znode.assignment[0].replicas))
 
-    async def _assignment_of_new_partitions(
-        self, znode: TopicZNode, increase: int, assignments: Sequence[Sequence[int]] | None
-    ) -> dict[int, tuple[int, ...]]:
+    async def _assignment_of_new_partitions(self, znode: TopicZNode, increase: int, assignments: Sequence[Sequence[int]] | None) -> dict[int, tuple[int, ...]]:
         existing, first = len(znode.assignment), znode.assignment[0].replicas
         brokers = await self._brokers_in_zookeeper()
         if assignments is None:

@@ -39,7 +39,7 @@ class ReactorThread:
         def begin() -> None:
             try:
                 promise = start()
-            except BaseException as error:  # noqa: BLE001  # raised again in the test's thread
+            except BaseException as error:  # raised again in the test's thread
                 promise = Promise.failed(error)
             promise.when_settled(settled)
 

@@ -89,7 +89,7 @@ def test_silent_broker_is_a_time_out(broker: ToyBroker, client: BlockingClient) 
 
 def test_broker_that_goes_is_told(broker: ToyBroker, client: BlockingClient) -> None:
     broker.stop()
-    with pytest.raises(Disconnected, match="closed by the broker|reset"):
+    with pytest.raises(Disconnected, match=r"closed by the broker|reset"):
         client.send(HeartbeatRequest(group_id="g"))
 
 

@@ -107,8 +107,12 @@ def test_who_is_told_of_a_failure_may_send_again_at_once(broker: ToyBroker, chan
     broker.later = [Promise()]
     again: Promise[Message] = Promise()
 
+    def failed(promise: Promise[Message]) -> None:
+        assert isinstance(promise.error(), RequestTimedOut)
+        beat(channel).then(again.resolve)
+
     def start() -> Promise[Message]:
-        beat(channel, timeout_ms=50).when_settled(lambda failed: failed.error() and beat(channel).then(again.resolve) and None)
+        beat(channel, timeout_ms=50).when_settled(failed)
         return again
 
     assert isinstance(reactor_thread.wait(start), HeartbeatResponse)

@@ -39,10 +39,8 @@ def broker(reactor_thread: ReactorThread) -> Iterator[ToyBroker]:
 
 
 @pytest.fixture
-def peer(broker: ToyBroker) -> Iterator[Peer]:
-    connected = broker.connect()
-    yield connected
-    connected.close()
+def peer(broker: ToyBroker) -> Peer:
+    return broker.connect()
 
 
 class MemoryFile:
@@ -147,27 +145,25 @@ def test_file_deleted_while_a_slow_consumer_reads_is_sent_to_its_end(broker: Toy
     content = os.urandom(20_000_000)
     file.append([content])
     broker.records = FileRecords(file, 0, len(content))
-    slow = Peer(broker.port, receive_buffer=4096)
+    slow = broker.connect(receive_buffer=4096)
     slow.send(fetch(1))
     wait_until(lambda: len(broker.requests) == 1, seconds=DEADLINE_S)
     file.close()
     os.remove(f"{tmp_path}/log")
     broker.records, file = b"", None  # type: ignore[assignment]  # the queue of the connection holds it now
     assert slow.frame()[FETCH_RESPONSE_HEAD:] == content
-    slow.close()
 
 
 def test_file_cut_short_ends_the_connection(broker: ToyBroker, tmp_path: Path) -> None:
     file = DiskFileSystem().open(f"{tmp_path}/log", create=True)
     file.append([bytes(20_000_000)])
     broker.records = FileRecords(file, 0, 20_000_000)
-    slow = Peer(broker.port, receive_buffer=4096)
+    slow = broker.connect(receive_buffer=4096)
     slow.send(fetch(1))
     slow.exactly(100)
     broker.thread.call(lambda: file.truncate(1000))
     with pytest.raises((AssertionError, ConnectionResetError), match=r"closed after|reset"):
         slow.exactly(20_000_000)
-    slow.close()
 
 
 def test_slow_consumers_cost_no_memory(broker: ToyBroker, tmp_path: Path) -> None:
@@ -175,15 +171,13 @@ def test_slow_consumers_cost_no_memory(broker: ToyBroker, tmp_path: Path) -> Non
     file = DiskFileSystem().open(f"{tmp_path}/log", create=True)
     file.append([bytes(5_000_000)])
     broker.records = FileRecords(file, 0, 5_000_000)
-    slow = [Peer(broker.port, receive_buffer=4096) for _ in range(20)]
+    slow = [broker.connect(receive_buffer=4096) for _ in range(20)]
     with resident_memory_grows_by_at_most(20_000_000):
         for each in slow:
             each.send(b"".join(fetch(number) for number in range(20)))
         wait_until(lambda: len(broker.requests) >= 20, seconds=DEADLINE_S)
         broker.thread.call(lambda: None)
         assert len(broker.requests) == 20, "nothing is begun while the answer before it is unsent"
-    for each in slow:
-        each.close()
 
 
 def test_sender_is_stopped_while_a_request_waits(broker: ToyBroker, peer: Peer) -> None:
@@ -253,8 +247,6 @@ def test_error_of_a_handler_is_logged_once_and_ends_its_connection(broker: ToyBr
     assert errors[0].exc_info is not None and "HEARTBEAT v0 of t" in errors[0].getMessage()
     other.send(fetch(1))
     assert other.correlation_id() == 1
-    for each in (first, other):
-        each.close()
 
 
 def test_handler_may_ask_for_the_end_and_earlier_answers_still_leave(broker: ToyBroker, peer: Peer, caplog: pytest.LogCaptureFixture) -> None:
@@ -290,7 +282,6 @@ def test_requests_wait_until_processing_starts(reactor_thread: ReactorThread) ->
     assert broker.requests == []
     reactor_thread.call(broker.listener.start_processing)
     assert peer.correlation_id() == 1
-    peer.close()
     broker.stop()
 
 
@@ -330,7 +321,6 @@ def test_connections_over_the_limit_of_the_listener_wait(reactor_thread: Reactor
     second.send(heartbeat(2))
     first.close()
     assert second.correlation_id() == 2
-    second.close()
     broker.stop()
 
 
@@ -339,13 +329,15 @@ def test_stop_closes_all_connections_even_of_peers_that_do_not_read(reactor_thre
     file = DiskFileSystem().open(f"{tmp_path}/log", create=True)
     file.append([bytes(20_000_000)])
     broker.records = FileRecords(file, 0, 20_000_000)
-    silent, slow = broker.connect(), Peer(broker.port, receive_buffer=4096)
+    silent, slow = broker.connect(), broker.connect(receive_buffer=4096)
     slow.send(fetch(1))
     wait_until(lambda: broker.listener.connection_count == 2 and len(broker.requests) == 1, seconds=DEADLINE_S)
-    broker.stop()
+    reactor_thread.wait(broker.listener.stop)
     assert silent.at_end()
     with pytest.raises(ConnectionRefusedError):
         broker.connect()
+    for each in (silent, slow):
+        each.close()
 
 
 def test_taken_port_is_told_in_a_sentence(reactor_thread: ReactorThread) -> None:

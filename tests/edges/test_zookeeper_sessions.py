@@ -63,7 +63,7 @@ def test_watches_die_with_their_session(connect: Connect) -> None:
 
 
 def test_requests_of_the_dead_session_are_answered_expired_and_later_ones_are_carried_out(connect: Connect) -> None:
-    """The session is dead at the server, the client does not know: some requests are sent, most still wait. One made on hearing EXPIRED belongs to the new session."""
+    """The session is dead, the client does not know: some requests are sent, most still wait. One made on hearing EXPIRED is of the new session."""
     client, witness = connect(max_in_flight=5), connect()
     witness.one(Create("/p"))
     answers_of_new: list[Result] = []

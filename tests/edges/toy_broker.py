@@ -25,12 +25,16 @@ SETTINGS: Final = ListenerSettings("127.0.0.1", 0)
 
 
 class ToyBroker:
-    """Answers ApiVersions, Fetch with `records`, Produce and Heartbeat at once; a promise put into `later` answers the next Produce or Heartbeat when the test settles it."""
+    """Answers ApiVersions, Fetch with `records`, Produce and Heartbeat at once.
+
+    A promise put into `later` answers the next Produce or Heartbeat when the test settles it.
+    """
 
     def __init__(self, thread: ReactorThread, settings: ListenerSettings = SETTINGS, *, processing: bool = True) -> None:
         self.thread = thread
         self.requests: list[RequestContext] = []
         self.later: list[Promise[Message]] = []
+        self.peers: list[Peer] = []
         self.records: Records = b""
         self.on_heartbeat: Callable[[], DispatchResult] = HeartbeatResponse
         self.listener = BrokerListener(thread.reactor, replace(settings), APIS, self.dispatch)
@@ -55,11 +59,15 @@ class ToyBroker:
     def settle(self, promise: Promise[Message], outcome: Message | Exception) -> None:
         self.thread.call(lambda: promise.fail(outcome) if isinstance(outcome, Exception) else promise.resolve(outcome))
 
-    def connect(self) -> Peer:
-        return Peer(self.port)
+    def connect(self, *, receive_buffer: int | None = None) -> Peer:
+        """A peer, closed by `stop` at the latest."""
+        self.peers.append(Peer(self.port, receive_buffer=receive_buffer))
+        return self.peers[-1]
 
     def stop(self) -> None:
         self.thread.wait(self.listener.stop)
+        while self.peers:
+            self.peers.pop().close()
 
 
 class Peer:
@@ -70,7 +78,11 @@ class Peer:
         self.socket.settimeout(DEADLINE_S)
         if receive_buffer is not None:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
-        self.socket.connect(("127.0.0.1", port))
+        try:
+            self.socket.connect(("127.0.0.1", port))
+        except OSError:
+            self.socket.close()
+            raise
         self._file = self.socket.makefile("rb")
 
     def send(self, data: bytes) -> None:

@@ -1,12 +1,13 @@
 """The life of a real cluster, lived again: our controller writes to ZooKeeper what Kafka 2.8.2's controller wrote.
 
-The recording (data/znodes/main) holds every change that three brokers, their tools and their controller made in 56 steps: topics by both kinds of tool, more partitions,
-reassignments of both forms (one cancelled), a killed leader, a pending deletion, a killed controller, elections, a hung follower, controlled shutdowns. Here everything that
-was *not* the controller's decision is done again at the same place (znodes of tools, sessions, AlterIsr of leaders, calls of the admin API), and for each step the fenced
-writes of our controllers are compared with the recorded ones: the values in the order in which each path got them, and the order of the kinds of nodes.
+The recording (data/znodes/main) holds every change that three brokers, their tools and their controller made in 56 steps: topics by both kinds of tool, more
+partitions, reassignments of both forms (one cancelled), a killed leader, a pending deletion, a killed controller, elections, a hung follower, controlled
+shutdowns. Here everything that was *not* the controller's decision is done again at the same place (znodes of tools, sessions, AlterIsr of leaders, calls of
+the admin API), and for each step the fenced writes of our controllers are compared with the recorded ones: the values in the order in which each path got
+them, and the order of the kinds of nodes.
 
-Not compared: the order among partitions (chance, in Kafka: the order of a hash map), timestamps, topic ids that a controller invented, who won an election (made equal).
-"""
+Not compared: the order among partitions (chance, in Kafka: the order of a hash map), timestamps, topic ids that a controller invented, who won an election
+(made equal). """
 
 from __future__ import annotations
 
@@ -74,7 +75,7 @@ class Replay:
                 self._maybe_alter_isr(entry)
             else:
                 self._input(step, entry)
-        recorded = [_normal(entry["event"], entry["path"], entry["data"] if "data" in entry else None) for entry in entries if _is_fenced(entry)]
+        recorded = [_normal(entry["event"], entry["path"], entry.get("data")) for entry in entries if _is_fenced(entry)]
         return recorded, [_of_change(change) for change in self.cluster.server.log if _is_ours(change)]
 
     def _before(self, step: str) -> None:

@@ -113,7 +113,9 @@ def committed_offsets(manager: LogManager, partition: TopicPartition) -> list[in
         if info.records is None:
             break
         for batch in iterate_batches(info.records.read()):
-            aborted = any(one.producer_id == batch.producer_id and one.first_offset <= batch.base_offset <= one.last_offset for one in info.aborted_transactions or ())
+            aborted = any(
+                one.producer_id == batch.producer_id and one.first_offset <= batch.base_offset <= one.last_offset for one in info.aborted_transactions or ()
+            )
             if not batch.is_control and not (batch.is_transactional and aborted):
                 offsets += [record.offset for record in batch.records()]
             info_offset = batch.last_offset + 1

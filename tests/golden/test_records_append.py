@@ -21,7 +21,10 @@ ANSWERS = lines("answers")
 
 OURS: Final[dict[str, tuple[ErrorCode, str]]] = {
     # name, or its beginning: what ours answers instead, and why.
-    "record_offset_delta_wrong/": (ErrorCode.INVALID_RECORD, "Kafka stores a plain batch whose records lie outside its offsets, and fails with -1 for a compressed one"),
+    "record_offset_delta_wrong/": (
+        ErrorCode.INVALID_RECORD,
+        "Kafka stores it if plain, with records outside the batch's offsets, and fails with -1 under gzip",
+    ),
     "headers/2/none/format_": (ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT, "Kafka fails with -1; the reason is the format"),
     "headers/2/gzip/format_": (ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT, "the same"),
     "transactional/2/none/format_": (ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT, "Kafka fails with -1 here, with 43 under gzip"),

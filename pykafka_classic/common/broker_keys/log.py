@@ -16,7 +16,7 @@ LONG_MAX = 9223372036854775807
 class LogKeys:
     """Directories, segments, retention, indexes, flushes."""
 
-    log_dir: str = key(STRING, "/tmp/kafka-logs", HIGH, "Directory of the data, where log.dirs is unset.")  # noqa: S108  # Kafka's default
+    log_dir: str = key(STRING, "/tmp/kafka-logs", HIGH, "Directory of the data, where log.dirs is unset.")
     log_dirs: str | None = key(STRING, None, HIGH, "Directories of the data, separated by commas: one per disk. A partition lies wholly in one.")
     log_segment_bytes: int = key(
         INT, 1073741824, HIGH, "A segment file is closed, and a new one begun, when it would grow beyond this, in bytes.", at_least(14)

@@ -123,9 +123,7 @@ class GroupCoordinator:
             self._add_member(group, joining.member_id, joining, callback)
         elif group.is_fenced(joining.member_id, joining.group_instance_id):
             callback(joining.refused(ErrorCode.FENCED_INSTANCE_ID))
-        elif joining.member_id not in group.members or (
-            joining.group_instance_id is not None and joining.group_instance_id not in group.static_members
-        ):
+        elif joining.member_id not in group.members or (joining.group_instance_id is not None and joining.group_instance_id not in group.static_members):
             callback(joining.refused(ErrorCode.UNKNOWN_MEMBER_ID))
         else:
             self._rejoin(group, group.members[joining.member_id], joining, callback)

@@ -60,9 +60,7 @@ class GroupOffsetService:
             return Promise.resolved({topic_partition: error for topic_partition in commits})
         return self._store_commits(group, committer, commits)
 
-    def _store_commits(
-        self, group: GroupMetadata, committer: Committer, commits: Mapping[TopicPartition, OffsetAndMetadata]
-    ) -> Promise[CommitErrors]:
+    def _store_commits(self, group: GroupMetadata, committer: Committer, commits: Mapping[TopicPartition, OffsetAndMetadata]) -> Promise[CommitErrors]:
         fitting = {tp: commit for tp, commit in commits.items() if len(commit.metadata) <= self._metadata_bytes_max}
         errors = {tp: ErrorCode.OFFSET_METADATA_TOO_LARGE for tp in commits if tp not in fitting}
         if not fitting:

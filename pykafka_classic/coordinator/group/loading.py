@@ -147,9 +147,7 @@ def _apply_chunk(data: bytes, offset: int, loaded: _Loaded) -> int:
     return offset
 
 
-def _apply_record(
-    raw_key: bytes, value: bytes | None, offset: int, loaded: _Loaded, pending: dict[tuple[str, TopicPartition], CommitRecord] | None
-) -> None:
+def _apply_record(raw_key: bytes, value: bytes | None, offset: int, loaded: _Loaded, pending: dict[tuple[str, TopicPartition], CommitRecord] | None) -> None:
     key = group_records.read_key(raw_key)
     match key:
         case OffsetKey(group_id, topic_partition):

@@ -119,9 +119,7 @@ class Rebalancer:
         self._storage.store_group(group, {}).when_settled(stored)
 
     def _answer_joins(self, group: GroupMetadata) -> None:
-        log.info(
-            "[GroupCoordinator]: Stabilized group %s generation %d with %d members", group.group_id, group.generation_id, len(group.members)
-        )
+        log.info("[GroupCoordinator]: Stabilized group %s generation %d with %d members", group.group_id, group.generation_id, len(group.members))
         group.pending_sync = set(group.members)
         generation = group.generation_id
         group.sync_timer = self._clock.call_later(group.rebalance_timeout_ms, lambda: self._sync_expired(group, generation))

@@ -39,9 +39,7 @@ async def _create(broker: BrokerServices, body: CreatePartitionsRequest) -> Mess
 
 async def _create_one(broker: BrokerServices, topic: CreatePartitionsTopic, body: CreatePartitionsRequest) -> CreatePartitionsTopicResult:
     assignments = None if topic.assignments is None else [assignment.broker_ids for assignment in topic.assignments]
-    outcome = await broker.topic_admin.create_partitions(
-        topic.name, topic.count, assignments, timeout_ms=body.timeout_ms, validate_only=body.validate_only
-    )
+    outcome = await broker.topic_admin.create_partitions(topic.name, topic.count, assignments, timeout_ms=body.timeout_ms, validate_only=body.validate_only)
     return _result(topic.name, outcome.error, outcome.message)
 
 

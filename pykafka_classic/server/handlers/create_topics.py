@@ -56,9 +56,7 @@ def _new_topic(topic: CreatableTopic) -> NewTopic:
 
 def _result(broker: BrokerServices, topic: CreatableTopic, outcome: TopicOutcome) -> CreatableTopicResult:
     if outcome.error:
-        return CreatableTopicResult(
-            name=topic.name, topic_id=outcome.topic_id, error_code=outcome.error, error_message=outcome.message, configs=[]
-        )
+        return CreatableTopicResult(name=topic.name, topic_id=outcome.topic_id, error_code=outcome.error, error_message=outcome.message, configs=[])
     overrides = {entry.name: entry.value for entry in topic.configs if entry.value is not None}
     return CreatableTopicResult(
         name=topic.name,
@@ -68,9 +66,7 @@ def _result(broker: BrokerServices, topic: CreatableTopic, outcome: TopicOutcome
         num_partitions=outcome.num_partitions,
         replication_factor=outcome.replication_factor,
         configs=[
-            CreatableTopicConfigs(
-                name=entry.name, value=entry.value, read_only=entry.read_only, config_source=entry.source, is_sensitive=entry.is_sensitive
-            )
+            CreatableTopicConfigs(name=entry.name, value=entry.value, read_only=entry.read_only, config_source=entry.source, is_sensitive=entry.is_sensitive)
             for entry in topic_config_entries(broker.config, overrides)
         ],
     )

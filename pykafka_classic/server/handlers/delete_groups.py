@@ -12,7 +12,5 @@ def handle(broker: BrokerServices, request: Request) -> Message:
     """Each group succeeds or fails on its own."""
     body = request.expect(DeleteGroupsRequest)
     return DeleteGroupsResponse(
-        results=[
-            DeletableGroupResult(group_id=group_id, error_code=broker.groups.admin.delete(group_id)) for group_id in dict.fromkeys(body.groups_names)
-        ]
+        results=[DeletableGroupResult(group_id=group_id, error_code=broker.groups.admin.delete(group_id)) for group_id in dict.fromkeys(body.groups_names)]
     )

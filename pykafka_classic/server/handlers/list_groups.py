@@ -14,7 +14,5 @@ def handle(broker: BrokerServices, request: Request) -> Message:
     error, groups = broker.groups.admin.list(body.states_filter)
     return ListGroupsResponse(
         error_code=error,
-        groups=[
-            ListedGroup(group_id=group.group_id, protocol_type=group.protocol_type or "", group_state=group.state.value) for group in groups
-        ],
+        groups=[ListedGroup(group_id=group.group_id, protocol_type=group.protocol_type or "", group_state=group.state.value) for group in groups],
     )

@@ -75,7 +75,7 @@ def _look_up(broker: BrokerServices, request: Request, topic_partition: TopicPar
         partition_index=partition.partition_index,
         timestamp=found.timestamp,
         offset=found.offset,
-        leader_epoch=found.leader_epoch if request.version >= 4 else -1,
+        leader_epoch=found.leader_epoch if request.version >= 4 and found.leader_epoch is not None else -1,
     )
 
 

@@ -53,9 +53,7 @@ async def _commit(broker: BrokerServices, request: Request) -> Message:
     )
 
 
-async def _commit_to_coordinator(
-    broker: BrokerServices, body: OffsetCommitRequest, known: dict[TopicPartition, OffsetCommitRequestPartition]
-) -> CommitErrors:
+async def _commit_to_coordinator(broker: BrokerServices, body: OffsetCommitRequest, known: dict[TopicPartition, OffsetCommitRequestPartition]) -> CommitErrors:
     now_ms = broker.clock.now_ms()
     expire_ms = None if body.retention_time_ms == NOT_GIVEN else now_ms + body.retention_time_ms
     commits = {
@@ -72,9 +70,7 @@ async def _commit_to_coordinator(
     return await broker.groups.offsets.commit(committer, commits)
 
 
-async def _commit_to_zookeeper(
-    broker: BrokerServices, group_id: str, topic_partition: TopicPartition, partition: OffsetCommitRequestPartition
-) -> ErrorCode:
+async def _commit_to_zookeeper(broker: BrokerServices, group_id: str, topic_partition: TopicPartition, partition: OffsetCommitRequestPartition) -> ErrorCode:
     if len(partition.committed_metadata or "") > broker.config.offset_metadata_max_bytes:
         return ErrorCode.OFFSET_METADATA_TOO_LARGE
     try:

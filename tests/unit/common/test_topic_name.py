@@ -26,4 +26,7 @@ def test_names_that_differ_only_in_dot_and_underscore_collide() -> None:
 
 
 def test_only_the_two_internal_topics_are_internal() -> None:
-    assert [name for name in ("__consumer_offsets", "__transaction_state", "__other") if topic_name.is_internal(name)] == ["__consumer_offsets", "__transaction_state"]
+    assert [name for name in ("__consumer_offsets", "__transaction_state", "__other") if topic_name.is_internal(name)] == [
+        "__consumer_offsets",
+        "__transaction_state",
+    ]

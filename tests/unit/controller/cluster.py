@@ -1,4 +1,5 @@
-"""A cluster of controllers without brokers behind them: fake ZooKeeper, fake clock, and a network whose far ends answer "done" and remember what they were told.
+"""A cluster of controllers without brokers behind them: fake ZooKeeper, fake clock, and a network whose far ends answer "done" and remember what they were
+told.
 
 Everything happens at once unless a test holds it back: after `cluster.settle()` nothing is under way any more.
 """
@@ -142,9 +143,7 @@ def told(request: Message) -> dict[TopicPartition, Any]:
     match request:
         case LeaderAndIsrRequest() | UpdateMetadataRequest():
             flat = {TopicPartition(each.topic_name, each.partition_index): each for each in request.ungrouped_partition_states}
-            return flat | {
-                TopicPartition(topic.topic_name, each.partition_index): each for topic in request.topic_states for each in topic.partition_states
-            }
+            return flat | {TopicPartition(topic.topic_name, each.partition_index): each for topic in request.topic_states for each in topic.partition_states}
         case StopReplicaRequest():
             by_state = {TopicPartition(topic.topic_name, each.partition_index): each for topic in request.topic_states for each in topic.partition_states}
             by_index = {TopicPartition(topic.name, index): request.delete_partitions for topic in request.topics for index in topic.partition_indexes}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -10,7 +12,7 @@ from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.promise import Promise
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.common.zookeeper import Multi
-from pykafka_classic.controller.controller import NO_CONTROLLER
+from pykafka_classic.controller.controller import NO_CONTROLLER, KafkaController
 from pykafka_classic.controller.events import ElectionType, Reelect, TopicChange
 from pykafka_classic.protocol.messages.alter_isr import AlterIsrRequest
 from pykafka_classic.protocol.messages.leader_and_isr import LeaderAndIsrRequest
@@ -20,7 +22,7 @@ from tests.unit.controller.cluster import ControlCluster
 PARTITION = TopicPartition("t", 0)
 
 
-def error_of(promise: Promise[object]) -> ErrorCode:
+def error_of(promise: Promise[Any]) -> ErrorCode:
     """The code with which a call failed."""
     error = promise.error()
     assert isinstance(error, KafkaError)
@@ -153,16 +155,32 @@ def test_resigning_drops_the_requests_that_wait_and_stops_the_timers() -> None:
     assert cluster.clock.pending == 0
 
 
-def test_a_failure_while_taking_over_gives_the_office_up() -> None:
+def test_a_failure_while_taking_over_gives_the_office_up_for_another_try() -> None:
+    cluster = ControlCluster(brokers=[1, 2])
+    other = cluster.nodes[2].controller
+    setup, failures = other._handlers.features.setup, [RuntimeError("disk on fire")]
+
+    async def fail_once() -> None:
+        if failures:
+            raise failures.pop()
+        await setup()
+
+    other._handlers.features.setup = fail_once  # type: ignore[method-assign]
+    cluster.kill(1)
+    assert failures == []
+    assert (other.is_active, other.epoch) == (True, 3)
+
+
+def test_unreadable_znodes_are_not_in_the_way_of_a_failover() -> None:
     cluster = ControlCluster()
-    cluster.server.put("/brokers/topics/broken/partitions", None)
     cluster.server.put("/feature", b"{}")
-    cluster.server.remove("/brokers/ids")
-    node = cluster.nodes.get(1)
-    assert node is None
-    cluster.server.put("/brokers/ids", None)
-    cluster.start(1)  # neither the unreadable /feature nor the unreadable topic is in the way
+    cluster.server.put("/brokers/topics/broken", b"{")
+    cluster.server.put("/brokers/ids/7", b"?")
+    cluster.create_topic("t", [[1]])
+    cluster.server.put("/brokers/topics/t/partitions/0/state", b"no state")
+    cluster.start(1)
     assert cluster.controller.is_active
+    assert cluster.controller.context.live_broker_ids == {1}
 
 
 def test_a_batch_left_over_makes_the_controller_resign_and_run_again_from_the_start() -> None:
@@ -217,7 +235,7 @@ def test_callers_that_wait_are_refused_when_the_session_ends() -> None:
     cluster = ControlCluster(brokers=[1])
     cluster.create_topic("t", [[1]])
     cluster.server.held = True
-    answers = [cluster.controller.alter_partition_reassignments({PARTITION: (1,)}), cluster.controller.list_partition_reassignments()]
+    answers: list[Promise[Any]] = [cluster.controller.alter_partition_reassignments({PARTITION: (1,)}), cluster.controller.list_partition_reassignments()]
     cluster.nodes[1].zk.expire(renew=False)
     assert [error_of(answer) for answer in answers] == [ErrorCode.NOT_CONTROLLER] * 2
 
@@ -256,9 +274,9 @@ def test_events_queued_when_the_session_ends_are_dropped() -> None:
         lambda controller: controller.list_partition_reassignments(),
     ],
 )
-def test_a_broker_that_is_not_controller_answers_not_controller(call: object) -> None:
+def test_a_broker_that_is_not_controller_answers_not_controller(call: Callable[[KafkaController], Promise[Any]]) -> None:
     cluster = ControlCluster(brokers=[1, 2])
-    answer = call(cluster.nodes[2].controller)  # type: ignore[operator]
+    answer = call(cluster.nodes[2].controller)
     assert error_of(answer) is ErrorCode.NOT_CONTROLLER
 
 

@@ -101,7 +101,9 @@ def test_controlled_shutdown_without_another_isr_member_elects_nobody() -> None:
 
 
 @given(ASSIGNMENTS, ASSIGNMENTS, SETS, st.booleans())
-def test_every_election_raises_the_epoch_by_one_and_keeps_the_version(assignment: tuple[int, ...], isr: tuple[int, ...], online: frozenset[int], unclean: bool) -> None:
+def test_every_election_raises_the_epoch_by_one_and_keeps_the_version(
+    assignment: tuple[int, ...], isr: tuple[int, ...], online: frozenset[int], unclean: bool
+) -> None:
     current = state(isr)
     for election in (
         elect_for_offline(current, assignment, online, unclean_allowed=unclean),

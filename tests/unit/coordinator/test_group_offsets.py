@@ -85,9 +85,7 @@ def test_a_commit_counts_as_a_heartbeat() -> None:
 def test_too_long_metadata_is_refused_alone() -> None:
     harness = Harness(offset_metadata_max_bytes=3)
     other = TopicPartition("flights", 1)
-    errors = harness.groups.offsets.commit(
-        Committer(GROUP), {FLIGHTS: OffsetAndMetadata(1, "1234", 0), other: OffsetAndMetadata(2, "123", 0)}
-    ).result()
+    errors = harness.groups.offsets.commit(Committer(GROUP), {FLIGHTS: OffsetAndMetadata(1, "1234", 0), other: OffsetAndMetadata(2, "123", 0)}).result()
     assert errors == {FLIGHTS: ErrorCode.OFFSET_METADATA_TOO_LARGE, other: ErrorCode.NONE}
 
 

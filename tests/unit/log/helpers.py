@@ -57,7 +57,9 @@ def batch(
     return struct.pack(">qiibI", base_offset, 9 + len(tail), leader_epoch, 2, crc) + tail
 
 
-def marker(*, producer_id: int, producer_epoch: int, commit: bool, coordinator_epoch: int = 0, base_offset: int = 0, leader_epoch: int = -1, timestamp: int = 1000) -> bytes:
+def marker(
+    *, producer_id: int, producer_epoch: int, commit: bool, coordinator_epoch: int = 0, base_offset: int = 0, leader_epoch: int = -1, timestamp: int = 1000
+) -> bytes:
     """A control batch that ends a transaction."""
     key, value = struct.pack(">hh", 0, int(commit)), struct.pack(">hi", 0, coordinator_epoch)
     producer = (producer_id, producer_epoch, -1)
@@ -100,7 +102,9 @@ class Disk:
         self.services = self.new_services()
         is_new = not self.file_system.is_directory(self.directory)
         self.file_system.make_directory(self.directory)
-        request = LoadRequest(self.directory, PARTITION, self.config, clean=clean, recovery_point=recovery_point, log_start_offset=log_start_offset, is_new=is_new)
+        request = LoadRequest(
+            self.directory, PARTITION, self.config, clean=clean, recovery_point=recovery_point, log_start_offset=log_start_offset, is_new=is_new
+        )
         return Log(self.services, self.directory, PARTITION, self.config, load_log(self.services, request))
 
     def names(self) -> list[str]:

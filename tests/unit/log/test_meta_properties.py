@@ -46,7 +46,10 @@ def test_a_topic_id_is_written_and_read_as_kafka_does() -> None:
     assert decode_partition_metadata(by_kafka, "f") == topic_id
 
 
-@pytest.mark.parametrize("data", [b"version: 1\ntopic_id: p-Pbmr7pQhGl459Gnaypsg", b"version: 0\n", b"version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAAA", b"version: 0\ntopic_id: short", b""])
+@pytest.mark.parametrize(
+    "data",
+    [b"version: 1\ntopic_id: p-Pbmr7pQhGl459Gnaypsg", b"version: 0\n", b"version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAAA", b"version: 0\ntopic_id: short", b""],
+)
 def test_anything_else_is_no_topic_id(data: bytes) -> None:
     with pytest.raises(MalformedCheckpoint):
         decode_partition_metadata(data, "f")

@@ -1,0 +1,45 @@
+# Everything that people do here. Each target does its own set-up: `make setup` makes .venv in this folder, once, from the lock files in requirements/.
+
+PYTHON ?= python3
+VENV := .venv/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo cluster test format coverage bench lock clean
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: ## make the environment in .venv (does nothing when it is up to date)
+	@PYTHON="$(PYTHON)" tools/setup.sh
+
+demo: setup ## a cluster, real flights, a killed leader, and no record lost: about a minute
+	@$(VENV)/python -m pykafka_classic.demo
+
+cluster: setup ## the demo's cluster (ZooKeeper on 2181, brokers on 9092-9094) until Ctrl-C
+	@$(VENV)/python -m pykafka_classic.demo.cluster
+
+test: setup ## style, types, floors, then all tests
+	$(VENV)/ruff check .
+	$(VENV)/ruff format --check .
+	$(VENV)/mypy
+	$(VENV)/lint-imports --config setup.cfg
+	$(VENV)/python -m pytest
+
+format: setup ## put the code into the house's form
+	$(VENV)/ruff check --fix .
+	$(VENV)/ruff format .
+
+coverage: setup ## which lines no test reaches
+	$(VENV)/coverage run -m pytest
+	$(VENV)/coverage report
+
+bench: setup ## figures: how fast it starts, how much it carries
+	$(VENV)/python tools/bench/startup.py
+	$(VENV)/python tools/bench/produce.py
+
+lock: ## write the lock files in requirements/ anew (needs pip-tools)
+	tools/lock.sh
+
+clean: ## remove what the targets above made
+	rm -rf .venv build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage logs
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,41 @@
+"""Clusters for the tests of this folder. No test here can pass without brokers: each fixture waits until all serve, and afterwards looks into what they wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pykafka_classic.testing.cluster import LocalCluster
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """All tests of this folder are slow ones."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.cluster)
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCluster]:
+    """Three brokers and a ZooKeeper of one test module; no stack trace in any log at the end."""
+    with LocalCluster(tmp_path_factory.mktemp("cluster"), brokers=3) as running:
+        yield running
+    assert_no_stack_traces(running)
+
+
+@pytest.fixture(scope="module")
+def single_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCluster]:
+    """One broker and a ZooKeeper of one test module; no stack trace in its log at the end."""
+    with LocalCluster(tmp_path_factory.mktemp("single"), brokers=1) as running:
+        yield running
+    assert_no_stack_traces(running)
+
+
+def assert_no_stack_traces(cluster: LocalCluster) -> None:
+    """What brokers wrote in all their lives."""
+    for broker in cluster.brokers:
+        path = broker.directory / "server.log"
+        text = path.read_text(errors="replace")
+        assert "Traceback" not in text, f"{path}:\n{text[text.index('Traceback') - 500 :][:3000]}"

@@ -1,0 +1,210 @@
+"""What the tests ask of librdkafka: make a topic, send, read everything back. Each call waits for its end and fails loudly after a deadline."""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, Message, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from pykafka_classic.edges.child_processes import wait_until
+
+DEADLINE_S: Final = 30.0
+
+Headers = tuple[tuple[str, bytes | None], ...]
+
+
+class Sent(NamedTuple):
+    """A record as a client sees it: what must come back as it went."""
+
+    key: bytes | None
+    value: bytes | None
+    headers: Headers = ()
+    timestamp_ms: int | None = None
+
+
+class Stored(NamedTuple):
+    """A record with its place."""
+
+    partition: int
+    offset: int
+    record: Sent
+
+
+def as_stored(message: Message) -> Stored:
+    """What a consumer was given."""
+    headers = tuple(message.headers() or ())
+    return Stored(message.partition(), message.offset(), Sent(message.key(), message.value(), headers, message.timestamp()[1]))
+
+
+def create_topic(bootstrap: str, name: str, *, partitions: int = 3, replicas: int = 3, config: Mapping[str, str] | None = None) -> None:
+    """Create a topic and wait until all its partitions are led and all replicas are in sync."""
+    admin = AdminClient({"bootstrap.servers": bootstrap})
+    [created] = admin.create_topics([NewTopic(name, partitions, replicas, config=dict(config or {}))], operation_timeout=DEADLINE_S).values()
+    created.result(DEADLINE_S)
+    wait_until(lambda: in_sync(admin, name) == {number: replicas for number in range(partitions)}, seconds=DEADLINE_S)
+
+
+def in_sync(admin: AdminClient, topic: str) -> dict[int, int]:
+    """Replicas in the ISR by partition, of the partitions that have a leader."""
+    found = admin.list_topics(topic, timeout=DEADLINE_S).topics[topic].partitions.values()
+    return {partition.id: len(partition.isrs) for partition in found if partition.leader >= 0}
+
+
+def send(bootstrap: str, topic: str, records: Iterable[Sent], *, partition: int | None = None, **settings: object) -> list[Stored]:
+    """Send and wait for all answers; where each record went (offset -1 or 0 with acks=0, which has no answer). Any failure is an AssertionError."""
+    stored: list[Stored] = []
+    failures: list[KafkaError] = []
+
+    def delivered(error: KafkaError | None, message: Message) -> None:
+        if error is not None:
+            failures.append(error)
+        else:
+            stored.append(as_stored(message))
+
+    producer = Producer({"bootstrap.servers": bootstrap, "message.timeout.ms": int(DEADLINE_S * 1000), "linger.ms": 5, "on_delivery": delivered, **settings})
+    for key, value, headers, timestamp_ms in records:
+        where = {} if partition is None else {"partition": partition}
+        when = {} if timestamp_ms is None else {"timestamp": timestamp_ms}
+        producer.produce(topic, value, key, headers=list(headers), **where, **when)
+    left = producer.flush(2 * DEADLINE_S)
+    assert (left, failures) == (0, [])
+    return stored
+
+
+def end_offsets(bootstrap: str, topic: str) -> dict[int, int]:
+    """High watermarks by partition, asked of the leaders."""
+    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "asks-only", "enable.auto.commit": False})
+    try:
+        partitions = consumer.list_topics(topic, timeout=DEADLINE_S).topics[topic].partitions
+        return {number: consumer.get_watermark_offsets(TopicPartition(topic, number), timeout=DEADLINE_S)[1] for number in partitions}
+    finally:
+        consumer.close()
+
+
+def read_all(bootstrap: str, topic: str, **settings: object) -> dict[int, list[Stored]]:
+    """All records of a topic up to the high watermarks of now, by partition, in the order in which they came."""
+    ends = end_offsets(bootstrap, topic)
+    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "reads-all", "enable.auto.commit": False, "enable.partition.eof": True, **settings})
+    consumer.assign([TopicPartition(topic, number, OFFSET_BEGINNING) for number in ends])
+    try:
+        return collect(consumer, waiting_for=set(ends))
+    finally:
+        consumer.close()
+
+
+def collect(consumer: Consumer, *, waiting_for: set[int]) -> dict[int, list[Stored]]:
+    """What an assigned consumer (enable.partition.eof) is given until each partition has come to its end."""
+    found: dict[int, list[Stored]] = defaultdict(list)
+    silent_s = 0.0
+    while waiting_for:
+        message = consumer.poll(1.0)
+        silent_s = silent_s + 1.0 if message is None else 0.0
+        assert silent_s < DEADLINE_S, f"nothing comes; still waiting for the end of partitions {waiting_for}"
+        if message is None:
+            continue
+        if message.error() is None:
+            found[message.partition()].append(as_stored(message))
+        elif message.error().code() == KafkaError._PARTITION_EOF:
+            waiting_for.discard(message.partition())
+        else:
+            assert message.error().retriable() or message.error().code() == KafkaError._ALL_BROKERS_DOWN, message.error()
+    return dict(found)
+
+
+class Load:
+    """A producer that sends numbered records without pause in a thread, round the partitions, until `stop`.
+
+    `acknowledged` holds, by partition, the numbers that were answered; `failed` the errors. A record's value is its number in its partition.
+    """
+
+    def __init__(self, bootstrap: str, topic: str, *, partitions: int, per_second: int = 2000, **settings: object) -> None:
+        self.acknowledged: dict[int, list[int]] = {number: [] for number in range(partitions)}
+        self.failed: list[str] = []
+        self._topic = topic
+        self._pause_s = 0.01
+        self._per_round = max(1, round(per_second * self._pause_s))
+        self._producer = Producer(
+            {"bootstrap.servers": bootstrap, "acks": "all", "linger.ms": 5, "message.timeout.ms": 60_000, "retry.backoff.ms": 50, "on_delivery": self._answered}
+            | settings
+        )
+        self._next = dict.fromkeys(range(partitions), 0)
+        self._ending = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="load")
+
+    @property
+    def count(self) -> int:
+        """Records answered so far."""
+        return sum(map(len, self.acknowledged.values()))
+
+    def __enter__(self) -> Load:
+        self._thread.start()
+        self.wait_for_more(200)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Send no more, and wait for all answers."""
+        self._ending.set()
+        if self._thread.is_alive():
+            self._thread.join()
+            assert self._producer.flush(90) == 0, "records without an answer"
+
+    def wait_for_more(self, count: int, *, seconds: float = DEADLINE_S) -> None:
+        """Wait until so many more records were answered."""
+        target = self.count + count
+        wait_until(lambda: self.count >= target, seconds=seconds)
+
+    def wait_for_more_in(self, partitions: Sequence[int], *, seconds: float = DEADLINE_S) -> None:
+        """Wait until each of these partitions answered a record more."""
+        before = {number: len(self.acknowledged[number]) for number in partitions}
+        wait_until(lambda: all(len(self.acknowledged[number]) > count for number, count in before.items()), seconds=seconds)
+
+    def _run(self) -> None:
+        while not self._ending.is_set():
+            for _ in range(self._per_round):
+                for partition, number in self._next.items():
+                    self._send(partition, number)
+                    self._next[partition] = number + 1
+            self._producer.poll(0)
+            self._ending.wait(self._pause_s)
+
+    def _send(self, partition: int, number: int) -> None:
+        while True:
+            try:
+                return self._producer.produce(self._topic, str(number).encode(), partition=partition)
+            except BufferError:
+                self._producer.poll(0.1)
+
+    def _answered(self, error: KafkaError | None, message: Message) -> None:
+        if error is not None:
+            self.failed.append(error.str())
+        else:
+            self.acknowledged[message.partition()].append(int(message.value()))
+
+
+def assert_nothing_lost(load: Load, bootstrap: str, topic: str) -> int:
+    """Every acknowledged number is there, first occurrences in rising order; the count of duplicates."""
+    found = {partition: [int(stored.record.value or b"-1") for stored in records] for partition, records in read_all(bootstrap, topic).items()}
+    duplicates = 0
+    for partition, acknowledged in load.acknowledged.items():
+        assert acknowledged, f"partition {partition} never answered"
+        numbers = found[partition]
+        assert not set(acknowledged) - set(numbers), f"lost in partition {partition}: {sorted(set(acknowledged) - set(numbers))[:20]}"
+        first_seen = list(dict.fromkeys(numbers))
+        assert first_seen == sorted(first_seen), f"order broken in partition {partition}"
+        duplicates += len(numbers) - len(first_seen)
+    return duplicates
+
+
+def eventually(condition: Callable[[], bool], what: str, *, seconds: float = DEADLINE_S) -> None:
+    """Wait for a condition; the AssertionError says what did not come."""
+    try:
+        wait_until(condition, seconds=seconds)
+    except TimeoutError:
+        raise AssertionError(f"not within {seconds:g} s: {what}") from None

@@ -1,7 +1,7 @@
 """The small language in which configuration keys are defined: a type, a default, what is allowed, how much it matters, and what it means.
 
-A class of keys is a frozen dataclass whose fields are made by `key`; the key's name is the field's name with '_' as '.'. `parse_type` reads a text as Kafka does,
-`render` writes a value as DescribeConfigs shows it.
+A class of keys is a frozen dataclass whose fields are made by `key`; the key's name is the field's name with '_' as '.'. `parse_type` reads a text as Kafka
+does, `render` writes a value as DescribeConfigs shows it.
 
 Source: 2.8:clients/src/main/java/org/apache/kafka/common/config/ConfigDef.java (types, ranges and the texts of errors, which clients see).
 """

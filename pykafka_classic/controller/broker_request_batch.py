@@ -5,7 +5,8 @@
 * Brokers that are neither live nor shutting down are skipped; negative ids ("no broker") too.
 
 A batch begins empty: what a step left behind unsent would be lost or, worse, sent later with a younger epoch. `new_batch` raises `IllegalState` then, and the
-controller resigns. Mirrors ControllerBrokerRequestBatch in Kafka's controller/ControllerChannelManager.scala; facts/coordination.md 3.13.
+controller resigns.
+Mirrors ControllerBrokerRequestBatch in Kafka's controller/ControllerChannelManager.scala; facts/coordination.md 3.13.
 
 Differs from Kafka: requests are built when they are sent, once for all brokers where they are alike, not as each partition is added.
 """

@@ -2,7 +2,8 @@
 
 Order is all: a broker gets the controller's requests in the order of the decisions, so the next one leaves only when the one before was answered. A broker
 that does not answer is no reason to skip anything: its queue waits, and is dropped when its znode vanishes (`remove_broker`). When it returns it is told
-everything anew. Mirrors ControllerChannelManager and RequestSendThread of Kafka's controller/ControllerChannelManager.scala; facts/coordination.md 3.13.
+everything anew.
+Mirrors ControllerChannelManager and RequestSendThread of Kafka's controller/ControllerChannelManager.scala; facts/coordination.md 3.13.
 
 Differs from Kafka: no thread for each broker; a promise and a timer.
 """

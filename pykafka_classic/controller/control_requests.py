@@ -6,7 +6,8 @@
     StopReplica     holders of the partitions   stop following; delete: remove the log too
 
 Each carries the controller's epoch (brokers refuse an older one) and the epoch of the addressee's own registration (a restarted broker refuses what was meant
-for its earlier life). The parts that are alike for several brokers are the same objects: nobody changes them once they are built. Source:
+for its earlier life). The parts that are alike for several brokers are the same objects: nobody changes them once they are built.
+Source:
 facts/coordination.md 3.13, protocol.md 14.
 """
 

@@ -2,7 +2,8 @@
 
 From now on the broker counts as shutting down: it is still sent requests, but is elected for nothing. What it leads is handed to another ISR member where
 there is one; where it follows it is told to stop and leaves the ISR. The answer names the partitions (with more than one replica) that it still leads; the
-broker asks again, or goes anyway. Source: facts/coordination.md 2.4; Kafka's doControlledShutdown (KIP-380 for the broker epoch).
+broker asks again, or goes anyway.
+Source: facts/coordination.md 2.4; Kafka's doControlledShutdown (KIP-380 for the broker epoch).
 """
 
 from __future__ import annotations

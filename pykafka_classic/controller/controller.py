@@ -8,7 +8,8 @@
 
 Election: whoever creates the ephemeral /controller wins, in one transaction that also raises /controller_epoch. A handler that runs into the fence
 ("controller moved") looks at /controller again and resigns if it is not its own. Any other failure while taking over gives the office up, so that another
-broker can try. Source: facts/coordination.md 2.3, 3.1, 3.3; Kafka's controller/KafkaController.scala.
+broker can try.
+Source: facts/coordination.md 2.3, 3.1, 3.3; Kafka's controller/KafkaController.scala.
 """
 
 from __future__ import annotations

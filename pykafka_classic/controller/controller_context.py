@@ -8,7 +8,8 @@ Two notions of a broker being there (facts/coordination.md 3.3):
 * *live*: that, and it has not announced its departure; only these may become leaders.
 A replica is *online* if its broker is live and has not reported the replica's disk as failed.
 
-Mirrors Kafka's controller/ControllerContext.scala. Differs from Kafka: brokers are kept by id, so that no lookup walks over all of them.
+Mirrors Kafka's controller/ControllerContext.scala.
+Differs from Kafka: brokers are kept by id, so that no lookup walks over all of them.
 """
 
 from __future__ import annotations

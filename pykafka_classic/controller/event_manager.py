@@ -1,7 +1,8 @@
 """The controller's queue: events are handled strictly one after the other, however long a handler waits for ZooKeeper.
 
 `clear_and_put` is for the end of a session: what is still in the queue was seen by a controller that no longer is one, so it is dropped and its callers are
-refused. Mirrors Kafka's controller/ControllerEventManager.scala (a thread there, a coroutine here).
+refused.
+Mirrors Kafka's controller/ControllerEventManager.scala (a thread there, a coroutine here).
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """All that can happen to the controller: the entries of its one queue, in the order in which they came.
 
 Most events are only hints ("something changed below /brokers/ids"): their handler reads ZooKeeper again. Events with an `answer` have a caller that waits:
-the promise is settled once, also where the controller is not active, is deposed meanwhile, or its session ends (`refuse`). Source: facts/coordination.md 3.3;
+the promise is settled once, also where the controller is not active, is deposed meanwhile, or its session ends (`refuse`).
+Source: facts/coordination.md 3.3;
 Kafka's ControllerEvent and its `preempt`.
 """
 

@@ -8,7 +8,8 @@
     NonExistentPartition   nothing but remember it: it is being deleted
 
 A transition that the table in `states` does not have is logged and skipped; the others of the same call go on. A partition whose election fails keeps its
-state. Source: facts/coordination.md 3.5, 3.6; Kafka's controller/PartitionStateMachine.scala.
+state.
+Source: facts/coordination.md 3.5, 3.6; Kafka's controller/PartitionStateMachine.scala.
 
 Differs from Kafka: where all ISR changes pass through the controller (AlterIsr), an election begins from the cached state and reads ZooKeeper only if its
 write finds another version; that saves a round trip for each partition of a dead broker.

@@ -9,7 +9,8 @@ before anything else, so that the next controller can go on with it. RS: replica
                                              RR -> Offline (leaves the ISR), deleted, NonExistent; write RS = T to the znode; UpdateMetadata
 
 Looked at again when the ISR changes, when a broker of T starts, and at failover. Two ways in: AlterPartitionReassignments, and /admin/reassign_partitions of
-older tools; the former overrides the latter. A topic under reassignment is not deleted meanwhile. Source: facts/coordination.md 3.11; Kafka's
+older tools; the former overrides the latter. A topic under reassignment is not deleted meanwhile.
+Source: facts/coordination.md 3.11; Kafka's
 onPartitionReassignment and maybeTriggerPartitionReassignment.
 """
 

@@ -2,7 +2,8 @@
 
 Creation is a wish that somebody wrote: /brokers/topics/T with an assignment. The controller sees it and brings it to life in four steps: partitions -> New,
 replicas -> New, partitions -> Online (which creates the `state` znodes and sends LeaderAndIsr), replicas -> Online. Further partitions in a known topic's
-znode go the same way; what the znode says about partitions that exist already is ignored: only the controller moves them. Source: facts/coordination.md 3.7;
+znode go the same way; what the znode says about partitions that exist already is ignored: only the controller moves them.
+Source: facts/coordination.md 3.7;
 Kafka's processTopicChange, processPartitionModifications, onNewPartitionCreation.
 """
 

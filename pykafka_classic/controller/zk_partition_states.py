@@ -2,7 +2,8 @@
 
 Two guards on each write (facts/coordination.md, trap 2): the controller epoch's version (`ControllerZkClient.fenced`) and the state's own. A state whose
 version was not the expected one is for the caller to read again and decide again: somebody else decided meanwhile, or our own write went through and its
-answer was lost. Mirrors getTopicPartitionStatesRaw, createTopicPartitionStatesRaw and updateLeaderAndIsr of Kafka's zk/KafkaZkClient.scala.
+answer was lost.
+Mirrors getTopicPartitionStatesRaw, createTopicPartitionStatesRaw and updateLeaderAndIsr of Kafka's zk/KafkaZkClient.scala.
 """
 
 from __future__ import annotations

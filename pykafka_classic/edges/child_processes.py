@@ -101,8 +101,10 @@ class ChildProcess:
             os.killpg(self.pid, number)
 
     def pause(self) -> None:
-        """SIGSTOP: it hangs, its connections stay."""
+        """SIGSTOP, and wait until it has taken effect: it hangs, its connections stay."""
         self.signal(signal.SIGSTOP)
+        if self.running:
+            os.waitid(os.P_PID, self.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
 
     def resume(self) -> None:
         """SIGCONT."""

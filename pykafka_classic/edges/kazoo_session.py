@@ -39,6 +39,9 @@ log = logging.getLogger("kafka.zookeeper.ZooKeeperClient")
 RECONNECT_FIRST_PAUSE_S: Final = 0.05
 RECONNECT_MAX_PAUSE_S: Final = 1.0
 
+# A server that is just starting may take a connection and never answer (ZooKeeper's own client then waits for the whole session time-out); so the wait for the first answer is bounded.
+HANDSHAKE_MAX_S: Final = 5.0
+
 # kazoo speaks of each attempt; the lines that matter are ours. Only what it cannot explain (a traceback) passes.
 _kazoo_log = logging.getLogger("kafka.zookeeper.ZooKeeperClient.kazoo")
 _kazoo_log.setLevel(logging.ERROR)
@@ -142,6 +145,7 @@ class KazooSession:
 
     def _state_changed(self, state: str) -> None:
         if state == KazooState.CONNECTED:
+            self._handler.established()
             self._from_kazoo(self._connected, self._gate.times_shut)
             return
         self._gate.shut()
@@ -259,6 +263,9 @@ class _Handler(SequentialThreadingHandler):  # type: ignore[misc]  # the base cl
         self._hand_over = hand_over
         self._refusing = False
         self._failed_before = False
+        self._handshaking = False
+        self._share_s = settings.session_timeout_ms / 1000 / (settings.servers.count(",") + 1)
+        self._handshake_s = min(HANDSHAKE_MAX_S, self._share_s)
 
     @property
     def running(self) -> bool:
@@ -273,6 +280,12 @@ class _Handler(SequentialThreadingHandler):  # type: ignore[misc]  # the base cl
     def dispatch_callback(self, callback: Any) -> None:
         self._hand_over(callback.func, *callback.args)
 
+    def established(self) -> None:
+        self._handshaking = False
+
+    def select(self, readers: Any, writers: Any, others: Any, timeout: float) -> Any:
+        return super().select(readers, writers, others, min(timeout, self._handshake_s) if self._handshaking else timeout)
+
     def refuse_connections(self) -> None:
         self._refusing = True
 
@@ -285,7 +298,7 @@ class _Handler(SequentialThreadingHandler):  # type: ignore[misc]  # the base cl
         """Connect to one server, allowing it its share of the session's time-out only: one dead machine must not cost the session."""
         if self._refusing:
             raise OSError("the session is over")
-        named["timeout"] = self._settings.session_timeout_ms / 1000 / (self._settings.servers.count(",") + 1)
+        named["timeout"] = self._share_s
         try:
             connection = super().create_connection(*arguments, **named)
         except OSError as error:
@@ -300,6 +313,7 @@ class _Handler(SequentialThreadingHandler):  # type: ignore[misc]  # the base cl
             self._failed_before = True
             raise
         self._failed_before = False
+        self._handshaking = True
         return connection
 
 

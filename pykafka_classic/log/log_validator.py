@@ -10,8 +10,8 @@ Three ways, from the usual to the rare:
 
 How much of a magic 2 batch is looked at. The header always: count and offset range must agree, no markers from clients, a sequence number with every producer
 id. Records are only walked where the topic's own rules are about records: a compacted topic (every record needs a key), a limit on timestamps, a conversion.
-Otherwise the first 16 records, of a compressed batch those in the first 32 KiB, are checked: structure, offsets 0, 1, 2, ..., timestamps. So the work is bounded
-per batch, and a client that builds its batches wrongly is told at once.
+Otherwise the first 16 records, of a compressed batch those in the first 32 KiB, are checked: structure, offsets 0, 1, 2, ..., timestamps. So the work
+is bounded per batch, and a client that builds its batches wrongly is told at once.
 
 Differs from Kafka:
 

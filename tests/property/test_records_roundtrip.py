@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from itertools import accumulate
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pykafka_classic.common.crc32c import crc32c
@@ -17,6 +17,7 @@ from pykafka_classic.records.record import Header, Record, read_records
 from pykafka_classic.records.record_batch import AnyBatch, build_batch, iterate_batches
 from pykafka_classic.records.record_scan import scan_records
 
+UNHURRIED = settings(deadline=None)  # a busy machine is no failure
 CODECS = st.sampled_from(CompressionType)
 TIMESTAMPS = st.integers(-(1 << 61), (1 << 61) - 1) | st.just(-1)
 BYTES = st.none() | st.binary(max_size=150)
@@ -38,6 +39,7 @@ def only(data: bytes) -> AnyBatch:
     return batch
 
 
+@UNHURRIED
 @given(records(), CODECS)
 def test_a_batch_holds_the_records_it_was_built_of(some: list[Record], codec: CompressionType) -> None:
     batch = only(build_batch(some, codec=codec))
@@ -47,6 +49,7 @@ def test_a_batch_holds_the_records_it_was_built_of(some: list[Record], codec: Co
     assert batch.max_timestamp == max(-1, *(record.timestamp for record in some))
 
 
+@UNHURRIED
 @given(records(old=True), st.sampled_from([0, 1]), CODECS.filter(lambda codec: codec != ZSTD))
 def test_a_message_set_holds_the_records_it_was_built_of(some: list[Record], magic: int, codec: CompressionType) -> None:
     expected = some if magic else [record._replace(timestamp=-1) for record in some]
@@ -57,6 +60,7 @@ def test_a_message_set_holds_the_records_it_was_built_of(some: list[Record], mag
     assert [record for batch in batches for record in batch.records()] == expected
 
 
+@UNHURRIED
 @given(records(old=True), st.sampled_from([0, 1, 2]), CODECS.filter(lambda codec: codec != ZSTD), st.data())
 def test_a_flipped_byte_is_noticed_or_lies_outside_the_checksum(some: list[Record], magic: int, codec: CompressionType, data: st.DataObject) -> None:
     good = build_batch(some, codec=codec) if magic == 2 else build_message_set(magic, some[:1], codec=codec)
@@ -73,6 +77,7 @@ def test_a_flipped_byte_is_noticed_or_lies_outside_the_checksum(some: list[Recor
     assert not batches or not batches[0].is_valid()
 
 
+@UNHURRIED
 @given(records(), st.data())
 def test_a_cut_set_ends_after_its_last_whole_batch(some: list[Record], data: st.DataObject) -> None:
     batch = build_batch(some)
@@ -80,6 +85,7 @@ def test_a_cut_set_ends_after_its_last_whole_batch(some: list[Record], data: st.
     assert len(list(iterate_batches((batch * 3)[:length]))) == length // len(batch)
 
 
+@UNHURRIED
 @given(st.binary(max_size=200))
 def test_any_bytes_are_batches_or_a_kafka_error(data: bytes) -> None:
     try:
@@ -90,6 +96,7 @@ def test_any_bytes_are_batches_or_a_kafka_error(data: bytes) -> None:
         return
 
 
+@UNHURRIED
 @given(st.binary(max_size=120), st.integers(0, 5), st.sampled_from([0, 8]))
 def test_any_bytes_behind_a_right_checksum_are_records_or_a_kafka_error(payload: bytes, count: int, attributes: int) -> None:
     head = bytearray(build_batch([], base_offset=7))
@@ -105,6 +112,7 @@ def test_any_bytes_behind_a_right_checksum_are_records_or_a_kafka_error(payload:
         return
 
 
+@UNHURRIED
 @given(st.binary(max_size=120), st.sampled_from([0, 1]), st.integers(0, 4))
 def test_any_bytes_in_a_message_are_records_or_a_kafka_error(body: bytes, magic: int, codec: int) -> None:
     covered = bytes((magic, codec)) + bytes(8 if magic else 0) + body
@@ -117,6 +125,7 @@ def test_any_bytes_in_a_message_are_records_or_a_kafka_error(body: bytes, magic:
         return
 
 
+@UNHURRIED
 @given(st.sampled_from([1, 2, 3, 4]), st.binary(max_size=300), st.integers(0, 2))
 def test_any_bytes_are_unpacked_or_refused(codec: int, data: bytes, magic: int) -> None:
     try:
@@ -125,11 +134,13 @@ def test_any_bytes_are_unpacked_or_refused(codec: int, data: bytes, magic: int) 
         return
 
 
+@UNHURRIED
 @given(st.sampled_from([1, 2, 3, 4]), st.binary(max_size=1000), st.integers(1, 200), st.integers(0, 2))
 def test_what_is_compressed_is_unpacked_again(codec: int, unit: bytes, repeat: int, magic: int) -> None:
     assert decompress(codec, compress(codec, unit * repeat, magic=magic), magic=magic) == unit * repeat
 
 
+@UNHURRIED
 @given(records(consecutive=True))
 def test_looking_sees_what_reading_sees(some: list[Record]) -> None:
     batch = only(build_batch(some))
@@ -139,6 +150,7 @@ def test_looking_sees_what_reading_sees(some: list[Record]) -> None:
     assert scan == (len(some), min(deltas), max(deltas), deltas.index(max(deltas)), sum(record.key is None for record in some))
 
 
+@UNHURRIED
 @given(records(consecutive=True), st.data())
 def test_looking_refuses_what_reading_refuses(some: list[Record], data: st.DataObject) -> None:
     payload = bytearray(only(build_batch(some)).buffer[61:])

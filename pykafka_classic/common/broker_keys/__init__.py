@@ -7,6 +7,6 @@ Reading order: general, zookeeper, sockets, log, replication, coordinators, quot
 
 Mirrors: 2.8:core/src/main/scala/kafka/server/KafkaConfig.scala.
 
-Differs from Kafka: keys of the mode without ZooKeeper (process.roles, node.id, controller.quorum.*) are unknown here. Keys that name a Java class, and the security
-keys, are read, checked and described; README.md tells which of them already do something.
+Differs from Kafka: keys of the mode without ZooKeeper (process.roles, node.id, controller.quorum.*) are unknown here. Keys that name a Java class, and the
+security keys, are read, checked and described; README.md tells which of them already do something.
 """

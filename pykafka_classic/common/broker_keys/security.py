@@ -77,7 +77,7 @@ class SaslKeys:
     sasl_login_class: str | None = key(CLASS, None, MEDIUM, "Class that logs in.")
     sasl_login_callback_handler_class: str | None = key(CLASS, None, MEDIUM, "Class that answers the questions of a login.")
     sasl_kerberos_service_name: str | None = key(STRING, None, MEDIUM, "Kerberos principal under which brokers run.")
-    sasl_kerberos_kinit_cmd: str = key(STRING, "/usr/bin/kinit", MEDIUM, "Path of kinit.")
+    sasl_kerberos_kinit_cmd: str = key(STRING, "/usr/bin/kinit", MEDIUM, "Path of Kerberos's kinit.")
     sasl_kerberos_ticket_renew_window_factor: float = key(DOUBLE, 0.8, MEDIUM, "Part of a ticket's life, 0 to 1, after which it is renewed.")
     sasl_kerberos_ticket_renew_jitter: float = key(DOUBLE, 0.05, MEDIUM, "Random part added to that, 0 to 1.")
     sasl_kerberos_min_time_before_relogin: int = key(LONG, 60000, MEDIUM, "Shortest time, in ms, between two logins.")

@@ -85,8 +85,10 @@ def test_unknown_override_in_zookeeper_is_ignored() -> None:
         (
             "leader.replication.throttled.replicas",
             "0:1,x",
-            "Invalid value [0:1, x] for configuration leader.replication.throttled.replicas: leader.replication.throttled.replicas must be the literal '*' "
-            "or a list of replicas in the following format: [partitionId]:[brokerId],[partitionId]:[brokerId],...",
+            (
+                "Invalid value [0:1, x] for configuration leader.replication.throttled.replicas: leader.replication.throttled.replicas must be the literal '*' "
+                "or a list of replicas in the following format: [partitionId]:[brokerId],[partitionId]:[brokerId],..."
+            ),
         ),
         ("no.such.key", "1", "Unknown topic config name: no.such.key"),
     ],

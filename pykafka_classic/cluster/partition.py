@@ -202,7 +202,7 @@ class Partition:
     # Leading
 
     def append_records_to_leader(
-        self, records: bytes | memoryview, origin: AppendOrigin, *, required_acks: int, produce_version: int | None = None
+        self, records: bytes | memoryview, origin: AppendOrigin, *, required_acks: int
     ) -> tuple[LogAppendInfo, bool]:
         """Append; what was appended, and whether the high watermark moved with it.
 
@@ -217,7 +217,7 @@ class Partition:
                 f"The size of the current ISR {self.in_sync.state.isr} is insufficient to satisfy the min.isr requirement of "
                 f"{leader_log.config.min_insync_replicas} for partition {self.topic_partition}",
             )
-        info = leader_log.append_as_leader(records, leader_epoch=self.leader_epoch, origin=origin, produce_version=produce_version)
+        info = leader_log.append_as_leader(records, leader_epoch=self.leader_epoch, origin=origin)
         return info, self._maybe_increment_high_watermark(leader_log)
 
     def update_follower_fetch_state(self, follower_id: int, fetch_offset: int, log_start_offset: int, leader_end_offset: int) -> bool:

@@ -1,15 +1,20 @@
-"""Records as a producer sent them, made ready for the leader's log (stand-in until log_validator is there)."""
+"""Records as a producer sent them, made ready for the leader's log: `log_validator` checks them and assigns offsets, this module says it in the log's own terms.
+
+A magic 2 batch stays where it is in the request: what is written is a new 61-byte header and a view of the rest.
+"""
 
 from __future__ import annotations
 
-import struct
 from typing import TYPE_CHECKING, NamedTuple
 
 from pykafka_classic.common.errors import ErrorCode, KafkaError
+from pykafka_classic.log.append_checks import AppendContext
 from pykafka_classic.log.append_origin import AppendOrigin
-from pykafka_classic.log.batch_header import has_valid_crc, iterate_headers
-from pykafka_classic.log.log_append import Incoming, largest_of
+from pykafka_classic.log.batch_header import BatchHeader, iterate_headers, parse_header
+from pykafka_classic.log.log_append import Incoming
+from pykafka_classic.log.log_validator import ValidatedRecords, validate_append
 from pykafka_classic.log.log_values import LogAppendInfo
+from pykafka_classic.log.time_index import TimestampOffset
 
 if TYPE_CHECKING:
     from pykafka_classic.log.log import Log
@@ -22,20 +27,25 @@ class LeaderAppend(NamedTuple):
     info: LogAppendInfo
 
 
-def prepare_leader_append(log: Log, records: bytes | memoryview, leader_epoch: int, origin: AppendOrigin, produce_version: int | None) -> LeaderAppend | None:
-    """Check, convert, assign offsets."""
-    view = memoryview(records)
-    headers = list(iterate_headers(view))
-    if not headers:
+def prepare_leader_append(log: Log, records: bytes | memoryview, leader_epoch: int, origin: AppendOrigin) -> LeaderAppend | None:
+    """Check, convert, assign offsets from the LEO on; None where there is no whole batch. Raises KafkaError with the code that a Produce answer carries."""
+    validated = validate_append(records, log.append_rules, AppendContext(log.log_end_offset, log.now_ms(), leader_epoch, origin))
+    if validated is None:
         return None
-    out = bytearray(view)
-    offset = log.log_end_offset
-    for header in headers:
-        if not has_valid_crc(view[header.position : header.position + header.size], header):
-            raise KafkaError(ErrorCode.CORRUPT_MESSAGE)
-        struct.pack_into(">q", out, header.position, offset)
-        struct.pack_into(">i", out, header.position + 12, leader_epoch)
-        offset += header.last_offset - header.base_offset + 1
-    batches = list(iterate_headers(bytes(out)))
-    incoming = Incoming([bytes(out)], len(out), batches, largest_of(batches))
-    return LeaderAppend(incoming, incoming.append_info())
+    size = validated.size
+    if size > log.config.segment_bytes:
+        message = f"Message batch size is {size} bytes in append to partition {log.topic_partition}, which exceeds the maximum configured segment size of {log.config.segment_bytes}."
+        raise KafkaError(ErrorCode.RECORD_LIST_TOO_LARGE, message)
+    largest = TimestampOffset(validated.max_timestamp, validated.offset_of_max_timestamp)
+    incoming = Incoming(validated.parts, size, _headers(validated, size), largest)
+    info = incoming.append_info()
+    info.first_offset, info.last_offset = validated.first_offset, validated.last_offset
+    info.log_append_time, info.converted_count = validated.log_append_time, validated.converted_count
+    return LeaderAppend(incoming, info)
+
+
+def _headers(validated: ValidatedRecords, size: int) -> list[BatchHeader]:
+    """Of the batches to be written; where a header was replaced, it is a part of its own."""
+    if len(validated.parts) == 2:
+        return [parse_header(validated.parts[0], 0, 0)._replace(size=size)]
+    return list(iterate_headers(validated.parts[0]))

@@ -29,10 +29,11 @@ from pykafka_classic.common.log_config import LogConfig
 from pykafka_classic.common.promise import Promise, spawn
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.log import log_reads, names
+from pykafka_classic.log.append_checks import AppendRules
 from pykafka_classic.log.append_origin import AppendOrigin
 from pykafka_classic.log.checkpoints import encode_epochs
 from pykafka_classic.log.leader_epoch_cache import LeaderEpochFileCache
-from pykafka_classic.log.leader_records import LeaderAppend, prepare_leader_append
+from pykafka_classic.log.leader_records import prepare_leader_append
 from pykafka_classic.log.log_append import Incoming, fitting_runs, from_leader
 from pykafka_classic.log.log_loader import LoadedLog, replay_producers_from_snapshot
 from pykafka_classic.log.log_retention import deletable_segments
@@ -59,6 +60,7 @@ class Log:
         self.topic_partition = topic_partition
         self.config = config
         self.record_version = config.record_version  # magic of what is appended here
+        self.append_rules = AppendRules.of(topic_partition, config)
         self.topic_id: UUID | None = loaded.topic_id
         self.segments = loaded.segments
         self.producers = loaded.producers
@@ -145,14 +147,12 @@ class Log:
     # Appending
 
     @storage_errors
-    def append_as_leader(
-        self, records: bytes | memoryview, *, leader_epoch: int, origin: AppendOrigin = AppendOrigin.CLIENT, produce_version: int | None = None
-    ) -> LogAppendInfo:
+    def append_as_leader(self, records: bytes | memoryview, *, leader_epoch: int, origin: AppendOrigin = AppendOrigin.CLIENT) -> LogAppendInfo:
         """Give records offsets from the LEO on and write them.
 
         Raises KafkaError with the code that a Produce answer carries, RecordValidationError (a KafkaError) where single records are at fault.
         """
-        append: LeaderAppend | None = prepare_leader_append(self, records, leader_epoch, origin, produce_version)
+        append = prepare_leader_append(self, records, leader_epoch, origin)
         if append is None:
             return LogAppendInfo(log_start_offset=self.log_start_offset)
         incoming, info = append
@@ -404,6 +404,7 @@ class Log:
             self.leader_epoch_cache.clear()
             self.leader_epoch_cache = LeaderEpochFileCache((), self._write_epochs, enabled=config.record_version >= MAGIC_WITH_EPOCHS)
         self.config, self.record_version = config, config.record_version
+        self.append_rules = AppendRules.of(self.topic_partition, config)
         for segment in self.segments:
             segment.update_config(config)
 

@@ -18,7 +18,6 @@ class AppendParams:
     timeout_ms: int = 0  # how long to wait for the in-sync replicas
     internal_topics_allowed: bool = False
     origin: AppendOrigin = AppendOrigin.CLIENT
-    produce_version: int | None = None  # of the request: older ones may not carry everything
 
 
 @dataclass(slots=True)

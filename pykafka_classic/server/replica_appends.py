@@ -84,7 +84,7 @@ class RecordAppends:
         if not params.internal_topics_allowed and is_internal(topic_partition.topic):
             raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Cannot append to internal topic {topic_partition.topic}")
         return self._hosted.get(topic_partition).append_records_to_leader(
-            records, params.origin, required_acks=params.required_acks, produce_version=params.produce_version
+            records, params.origin, required_acks=params.required_acks
         )
 
     def _failure(self, topic_partition: TopicPartition, error: KafkaError) -> PartitionAppendResult:

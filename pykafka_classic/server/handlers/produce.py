@@ -53,7 +53,6 @@ def handle(broker: BrokerServices, request: Request) -> Message | Promise[Messag
         timeout_ms=body.timeout_ms,
         required_acks=body.acks,
         internal_topics_allowed=request.client_id == ADMIN_CLIENT_ID,
-        produce_version=request.version,
     )
     outcome = broker.replica_manager.append_records(params, entries)
     if isinstance(outcome, Promise):

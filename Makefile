@@ -1,5 +1,6 @@
 # Everything that people do here. Each target does its own set-up: `make setup` makes .venv in this folder, once, from the lock files in requirements/.
 
+# `make demo PORTS=free` and `make cluster PORTS=free` take free ports instead of 2181 and 9092-9094.
 PYTHON ?= python3
 VENV := .venv/bin
 
@@ -13,10 +14,10 @@ setup: ## make the environment in .venv (does nothing when it is up to date)
 	@PYTHON="$(PYTHON)" tools/setup.sh
 
 demo: setup ## a cluster, real flights, a killed leader, and no record lost: about a minute
-	@$(VENV)/python -m pykafka_classic.demo
+	@$(VENV)/python -m pykafka_classic.demo $(PORTS:%=--%-ports)
 
 cluster: setup ## the demo's cluster (ZooKeeper on 2181, brokers on 9092-9094) until Ctrl-C
-	@$(VENV)/python -m pykafka_classic.demo.cluster
+	@$(VENV)/python -m pykafka_classic.demo.cluster $(PORTS:%=--%-ports)
 
 test: setup ## style, types, floors, then all tests
 	$(VENV)/ruff check .

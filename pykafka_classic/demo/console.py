@@ -33,12 +33,12 @@ def clock_time(time_ms: float) -> str:
 
 
 class ProgressBar:
-    """`[#####.....] 168,388 of 336,776 acknowledged, 98,000/s`. The rate is that of the last second or so."""
+    """`[#####.....] 168,388 of 336,776 acknowledged, 98,000/s`. The rate is that of the last half second."""
 
     def __init__(self, total: int, what: str) -> None:
         self._total = total
         self._what = what
-        self._drawn = 0.0  # when, by the monotonic clock
+        self._drawn = time.monotonic()  # when it was drawn last
         self._since = (time.monotonic(), 0)  # where the rate is measured from
         self._rate = 0.0
         self._step = 0
@@ -53,7 +53,7 @@ class ProgressBar:
         self._measure(now, count)
         if self._on_terminal:
             print(f"\r\x1b[K{self._text(count)}", end="\n" if last else "", flush=True)
-        elif last or count * STEPS_WITHOUT_TERMINAL // self._total > self._step:
+        elif count * STEPS_WITHOUT_TERMINAL // self._total > self._step:
             self._step = count * STEPS_WITHOUT_TERMINAL // self._total
             print(self._text(count), flush=True)
 
@@ -63,8 +63,8 @@ class ProgressBar:
 
     def _measure(self, now: float, count: int) -> None:
         since, counted = self._since
-        if now - since >= 1.0 or not self._rate:
-            self._rate = (count - counted) / max(now - since, 1e-9)
+        if now - since >= 0.5 or not self._rate:
+            self._rate = (count - counted) / (now - since)
             self._since = (now, count)
 
     def _text(self, count: int) -> str:

@@ -57,7 +57,7 @@ class FlightProducer:
         )
 
     def send(self, flights: Iterable[Flight], on_progress: Callable[[], None], *, per_second: int | None = None) -> None:
-        """Send all, as fast as it goes or at a steady pace. `on_progress` is called again and again meanwhile; it does not wait for the last acknowledgements."""
+        """Send all, as fast as it goes or at a steady pace, `on_progress` called again and again; it does not wait for the last acknowledgements."""
         started = time.monotonic()
         for count, flight in enumerate(flights):
             self._send_one(flight, on_progress)

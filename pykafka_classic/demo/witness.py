@@ -68,7 +68,7 @@ class ZooKeeperWitness:
         """Read everything again, watches set: so nothing is missed between an event and the next look."""
         now = time.time() * 1000
         paths = [partition_state.path(self._topic, number) for number in self._partitions]
-        brokers, at_controller, *_ = zk.submit(GetChildren(broker_ids.PATH, watch=True), GetData(controller.PATH), Exists(controller.PATH, watch=True))
+        brokers, _, at_controller = zk.submit(GetChildren(broker_ids.PATH, watch=True), Exists(controller.PATH, watch=True), GetData(controller.PATH))
         states = zk.submit(*(GetData(path, watch=True) for path in paths))
         self._see_brokers(frozenset(brokers.children), now)
         chosen = controller.decode(at_controller.data).broker_id if at_controller.data else None
@@ -101,12 +101,12 @@ class ZooKeeperWitness:
 
 
 def _change(before: partition_state.TopicPartitionStateZNode, after: partition_state.TopicPartitionStateZNode) -> str:
-    leader = f"leader {before.leader} -> {after.leader}, " if before.leader != after.leader else f"leader {after.leader}, "
-    return f"{leader}leader epoch {before.leader_epoch} -> {after.leader_epoch}, ISR {_listed(before.isr)} -> {_listed(after.isr)}"
+    pairs = (("leader", before.leader, after.leader), ("leader epoch", before.leader_epoch, after.leader_epoch), ("ISR", before.isr, after.isr))
+    return ", ".join(f"{name} {_listed(old)} -> {_listed(new)}" if old != new else f"{name} {_listed(new)}" for name, old, new in pairs)
 
 
-def _listed(isr: Sequence[int]) -> str:
-    return f"[{','.join(map(str, isr))}]"
+def _listed(value: int | Sequence[int]) -> str:
+    return str(value) if isinstance(value, int) else f"[{','.join(map(str, value))}]"
 
 
 # ZooKeeper: 2026-11-21T09:16:15.055516212Z SessionTracker INFO Expiring session 0x1000, timeout of 6000ms exceeded
@@ -117,7 +117,7 @@ _BROKER_LINE: Final = re.compile(r"^\[([^\]]+)\] [A-Z]+ (.*) \([\w.]+\)$", re.MU
 
 _NOTABLE: Final = re.compile(
     r"\[Controller id=\d+\] (?:Broker failure callback|New broker startup callback|\d+ successfully elected|Ready to serve)"
-    r"|Leader \S+ starts at leader epoch|\[KafkaServer id=\d+\] (?:starting|started)|ISR updated"
+    r"|(?:Leader|Follower) \S+ starts at leader epoch|\[KafkaServer id=\d+\] (?:starting|started)|Loaded \d+ logs|ISR updated"
 )
 
 
@@ -132,7 +132,7 @@ def notable_lines(broker_id: int, log: str, wanted: Callable[[str], bool]) -> It
     """Those lines of a broker's log that belong in the timeline."""
     for moment, text in _BROKER_LINE.findall(log):
         if _NOTABLE.search(text) and wanted(text):
-            yield Sighting(_local_ms(moment), f"broker {broker_id}", text)
+            yield Sighting(_local_ms(moment), f"broker {broker_id}", text.partition(" with high watermark")[0])
 
 
 def _local_ms(moment: str) -> float:

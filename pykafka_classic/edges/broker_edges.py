@@ -62,6 +62,7 @@ class BrokerEdges:
         """End the ZooKeeper session, which removes this broker's ephemeral znodes at once."""
         if self._connected:
             await self.zk.close()
+        self.background.close()
 
 
 def advertised(end_point: EndPoint, bound_port: int | None) -> EndPoint:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 from twisted.internet.error import AlreadyCalled, AlreadyCancelled
 
 from pykafka_classic.common.promise import Promise
-from pykafka_classic.edges.reactor import DelayedCall, Reactor, ReactorLoop
+from pykafka_classic.edges.reactor import DelayedCall, ReactorLoop
 
 T = TypeVar("T")
 
@@ -57,17 +58,21 @@ class ReactorClock:
 
 
 class ThreadPoolBackground:
-    """Implements `common.clock.Background` with the reactor's thread pool (Kafka: `background.threads`)."""
+    """Implements `common.clock.Background` with threads of its own (Kafka: `background.threads`): the reactor's pool, where names are resolved, stays free."""
 
-    def __init__(self, reactor: Reactor, *, threads: int = 10) -> None:
+    def __init__(self, reactor: ReactorLoop, *, threads: int = 10) -> None:
         self._reactor = reactor
-        reactor.suggestThreadPoolSize(threads)
+        self._pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="kafka-scheduler")
 
     def run(self, work: Callable[[], T]) -> Promise[T]:
         """Run `work` in a thread of the pool; the promise settles on the reactor thread."""
         promise: Promise[T] = Promise()
-        self._reactor.callInThread(self._work, work, promise)
+        self._pool.submit(self._work, work, promise)
         return promise
+
+    def close(self) -> None:
+        """Take no more work; what runs goes on, what has not begun is dropped. Does not wait."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
 
     def _work(self, work: Callable[[], T], promise: Promise[T]) -> None:
         try:

@@ -39,7 +39,7 @@ log = logging.getLogger("kafka.zookeeper.ZooKeeperClient")
 RECONNECT_FIRST_PAUSE_S: Final = 0.05
 RECONNECT_MAX_PAUSE_S: Final = 1.0
 
-# A server that is just starting may take a connection and never answer (ZooKeeper's own client then waits for the whole session time-out); so the wait for the first answer is bounded.
+# A server that is just starting may take a connection and never answer; without a bound of ours the client would wait for as long as its session lives.
 HANDSHAKE_MAX_S: Final = 5.0
 
 # kazoo speaks of each attempt; the lines that matter are ours. Only what it cannot explain (a traceback) passes.

@@ -38,10 +38,6 @@ class ReactorLoop(Protocol):
 class Reactor(ReactorLoop, Protocol):
     """A whole reactor."""
 
-    def suggestThreadPoolSize(self, size: int) -> None:
-        """Upper limit of the thread pool."""
-        ...
-
     def connectTCP(self, host: str, port: int, factory: Any, timeout: float = 30, bindAddress: Any = None) -> Any:
         """Connect; the factory hears of success and failure."""
         ...

@@ -17,6 +17,7 @@ from typing import Any, Final, TypeAlias
 
 from twisted.internet import main, tcp
 from twisted.internet.error import ConnectionDone, ConnectionLost
+from twisted.python.failure import Failure
 
 from pykafka_classic.common.file_records import FileRecords
 
@@ -55,6 +56,11 @@ class Outgoing:
             if size := len(part):
                 self._parts.append(part)
                 self.unsent += size
+
+    def clear(self) -> None:
+        """Drop all: files are closed when nobody else holds them."""
+        self._parts.clear()
+        self._file_sent = self.unsent = 0
 
     def send(self) -> None:
         """Send until the socket is full, all is sent, or others should have their turn. Raises OSError where the connection is of no use any more."""
@@ -150,6 +156,11 @@ class SendingTransport(tcp.Server):
         self.stopWriting()  # type: ignore[no-untyped-call]
         self.protocol.all_sent()
         return None
+
+    def connectionLost(self, reason: Failure) -> None:
+        """The connection has ended."""
+        self._outgoing.clear()
+        super().connectionLost(reason)
 
 
 class SendingPort(tcp.Port):

@@ -26,6 +26,7 @@ SMALL_CLUSTER: Mapping[str, str] = {
     "transaction.state.log.num.partitions": "5",
     "group.initial.rebalance.delay.ms": "0",
     "zookeeper.session.timeout.ms": "6000",
+    "controlled.shutdown.retry.backoff.ms": "200",  # the last broker has nobody to hand over to
 }
 
 
@@ -70,10 +71,7 @@ class LocalCluster:
 
     def start(self) -> None:
         """Start all and wait until the cluster is ready. Raises PortTaken, JavaMissing, StartFailed; nothing is left running then."""
-        for port in [self.zookeeper.port, *self.ports]:
-            taken = port_taken(port)
-            if taken:
-                raise PortTaken(taken)
+        self.check_ports()
         try:
             self.start_zookeeper()
             for broker in self.brokers:
@@ -82,6 +80,13 @@ class LocalCluster:
         except BaseException:
             self.kill()
             raise
+
+    def check_ports(self) -> None:
+        """Raise PortTaken if somebody else listens on one of ours."""
+        for port in [self.zookeeper.port, *self.ports]:
+            taken = port_taken(port)
+            if taken:
+                raise PortTaken(taken)
 
     def start_zookeeper(self) -> None:
         """Start ZooKeeper alone, and wait until it serves."""

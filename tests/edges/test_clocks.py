@@ -8,9 +8,9 @@ import time
 import pytest
 
 from pykafka_classic.common.clock import Timer, after
-from pykafka_classic.common.promise import Promise
+from pykafka_classic.common.promise import Promise, gather
 from pykafka_classic.edges.clocks import ReactorClock, ThreadPoolBackground
-from tests.edges.reactor_thread import ReactorThread
+from tests.edges.reactor_thread import DEADLINE_S, ReactorThread
 
 
 @pytest.fixture
@@ -67,6 +67,16 @@ def test_background_work_settles_on_the_reactor_thread(reactor_thread: ReactorTh
     reactor_thread.wait(start)
     reactor, worker, settled_on = threads
     assert settled_on is reactor and worker is not reactor
+
+
+def test_background_work_leaves_the_reactors_threads_free(reactor_thread: ReactorThread) -> None:
+    background, release, ran = ThreadPoolBackground(reactor_thread.reactor, threads=2), threading.Event(), threading.Event()
+    blocked = reactor_thread.call(lambda: [background.run(lambda: release.wait(DEADLINE_S)) for _ in range(30)])
+    reactor_thread.call(lambda: reactor_thread.reactor.callInThread(ran.set))
+    assert ran.wait(DEADLINE_S)
+    release.set()
+    assert reactor_thread.wait(lambda: gather(blocked)) == [True] * 30
+    background.close()
 
 
 def test_background_failure_fails_the_promise(reactor_thread: ReactorThread) -> None:

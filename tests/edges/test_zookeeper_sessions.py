@@ -83,6 +83,18 @@ def test_requests_of_the_dead_session_are_answered_expired_and_later_ones_are_ca
     assert [event for event in client.told if event in (SessionEvent.EXPIRED, SessionEvent.RENEWED)] == [SessionEvent.EXPIRED, SessionEvent.RENEWED]
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_death_of_kazoos_thread_is_the_end_of_the_session_and_not_of_the_broker(connect: Connect) -> None:
+    """As where ZooKeeper answers with a code that kazoo does not know: its thread ends, and would leave all requests unanswered."""
+    client = connect()
+    session = client.zk._session
+    assert session is not None
+    client.thread.call(lambda: session._client._call("no request", None))
+    wait_until(lambda: SessionEvent.RENEWED in client.told, seconds=DEADLINE_S)
+    assert client.told == [SessionEvent.EXPIRED, SessionEvent.RENEWED]
+    assert client.one(Create("/a")).ok
+
+
 def test_lost_requests_are_sent_again_in_order(connect: Connect, server: ZooKeeperProcess) -> None:
     client = connect(session_timeout_ms=30_000)
     session = client.zk.session_id

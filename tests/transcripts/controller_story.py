@@ -1,7 +1,7 @@
 """Runs a transcript of the controller: reads commands, does them on a fake cluster, and says what happened.
 
-A transcript is text. Lines that begin with `#` are for the reader; lines that begin with `> ` are commands (`Story` has a method for each, named `do_...`); all other lines
-are what the command led to, in the order in which it happened:
+A transcript is text. Lines that begin with `#` are for the reader; lines that begin with `> ` are commands (`Story` has a method for each, named
+`do_...`); all other lines are what the command led to, in the order in which it happened:
 
     zk      a change of the tree in ZooKeeper, and which broker made it (`fenced`: behind a check of the controller epoch)
     send    a request of the controller that reached brokers; equal requests to several brokers share a line
@@ -20,7 +20,6 @@ from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.promise import Promise
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.controller.events import ApiError, ElectionResult, ElectionType
-from pykafka_classic.controller.leader_and_isr import LeaderAndIsr
 from pykafka_classic.protocol.messages.alter_isr import AlterIsrRequest, AlterIsrRequestPartitionData, AlterIsrRequestTopicData, AlterIsrResponse
 from pykafka_classic.protocol.schema import Message
 from tests.fakes.znode_tree import Change
@@ -246,7 +245,7 @@ class Story:
         others = [node.zk for node in self.cluster.nodes.values() if node.zk is not deaf]
         while any(zk.receive_one() or zk.process_one() for zk in others):
             pass
-        deaf._incoming.clear()  # noqa: SLF001 - no such thing happens by ZooKeeper's own rules; a long pause looks like it
+        deaf._incoming.clear()  # ZooKeeper's own rules do not let this happen; a long pause looks like it
         self.cluster.server.held = False
 
     def do_who_is_controller(self) -> None:
@@ -379,5 +378,3 @@ def _without_double_blanks(lines: list[str]) -> Iterator[str]:
             yield line
         before = line
 
-
-__all__ = ["LeaderAndIsr", "Story"]

@@ -1,0 +1,41 @@
+"""Where the demo and `make cluster` stand, and what may be in the way, told in a sentence."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+from pykafka_classic.demo.flights import FlightsMissing
+from pykafka_classic.demo.story import BROKERS, PORTS, ZOOKEEPER_PORT
+from pykafka_classic.edges.child_processes import StartFailed
+from pykafka_classic.edges.processes import JarsMissing, JavaMissing
+from pykafka_classic.testing.cluster import LocalCluster, PortTaken
+
+FREE_PORTS: Final = "--free-ports"
+IN_THE_WAY: Final = (JavaMissing, JarsMissing, StartFailed, FlightsMissing)
+
+
+def make_cluster(directory: Path, arguments: Sequence[str] = ()) -> LocalCluster:
+    """The demo's cluster, not started, on the ports that everybody knows, or on free ones. Raises PortTaken, JavaMissing, JarsMissing."""
+    if FREE_PORTS in arguments:
+        return LocalCluster(directory, brokers=BROKERS)
+    cluster = LocalCluster(directory, brokers=BROKERS, ports=PORTS, zookeeper_port=ZOOKEEPER_PORT)
+    cluster.check_ports()
+    return cluster
+
+
+def told_in_a_sentence(work: Callable[[], int], *, target: str) -> int:
+    """Do the work of a make target; what is in the way is said without a stack trace. The exit status."""
+    try:
+        return work()
+    except PortTaken as error:
+        print(f"{error} `make {target} PORTS=free` takes free ones.", file=sys.stderr)
+        return 1
+    except IN_THE_WAY as error:
+        print(error, file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("\nInterrupted: everything is being stopped.")
+        return 130

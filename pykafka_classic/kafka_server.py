@@ -1,7 +1,8 @@
 """One broker: wires the parts, starts them in Kafka's order, stops them in Kafka's order.
 
-Start (facts/coordination.md 2.1): ZooKeeper, cluster id, `meta.properties`, logs, sockets (bound, not served yet), registration in /brokers/ids, controller, coordinators, and only
-then requests. Stop (2.5): controlled shutdown, sockets, coordinators, replica manager, logs, controller, and the ZooKeeper session last: its end removes the ephemeral znodes.
+Start (facts/coordination.md 2.1): ZooKeeper, cluster id, `meta.properties`, logs, sockets (bound, not served yet), registration in /brokers/ids, controller,
+coordinators, and only then requests. Stop (2.5): controlled shutdown, sockets, coordinators, replica manager, logs, controller, and the ZooKeeper session
+last: its end removes the ephemeral znodes.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
 """A value that is not there yet: the one notion of "later" below the edges.
 
 Deciders run on one thread and never block. Where Kafka's broker parks a thread on a lock or a future, ours hands out a `Promise` and goes on. A promise is
-settled once, with a value or with an exception; its callbacks run at once, in the order in which they were added, on the thread that settles it (there is only one).
+settled once, with a value or with an exception; its callbacks run at once, in the order in which they were added, on the thread that settles it (there is
+only one).
 
-A coroutine (`async def`) may `await` a promise; `spawn` runs it up to its first unsettled promise and again whenever that one settles. There is no scheduler, no
-queue and no clock in here: what runs next is decided by whoever settles a promise, which is what lets a whole cluster run under a seed in the simulation.
+A coroutine (`async def`) may `await` a promise; `spawn` runs it up to its first unsettled promise and again whenever that one settles. There is no scheduler,
+no queue and no clock in here: what runs next is decided by whoever settles a promise, which is what lets a whole cluster run under a seed in the simulation.
 
 Differs from `twisted.internet.defer.Deferred`: a callback cannot change the value for those after it, and nothing in here knows a reactor.
 """

@@ -4,9 +4,9 @@ The idea: the floors below decide and know none of these; each seam that they as
 `protocol/network.py`) is implemented here once, thinly. A module in here moves bytes and reports what happened; if it starts to decide, the decision belongs to
 a lower floor.
 
-Reading order: `clocks`, `disk` (the smallest seams); `kazoo_session`, `zookeeper` (one session; then sessions for ever); `sending`, `twisted_server`,
-`twisted_client` (the broker's sockets); `blocking_client`, `blocking_zookeeper` (for tools, which may wait); `child_processes`, `zookeeper_process`,
-`broker_process` (start the real things, for demos and tests).
+Reading order: `reactor`, `clocks`, `disk` (the smallest seams); `kazoo_requests`, `kazoo_session`, `zookeeper` (one session, then sessions for ever);
+`sending`, `broker_protocol`, `twisted_server`, `twisted_client` (a broker's sockets); `broker_edges` (all of these for one broker); `blocking_client`,
+`blocking_zookeeper` (for tools, which may wait); `child_processes`, `processes` (start the real things, for demos and tests).
 
 Mirrors: kafka.network (SocketServer, Processor), org.apache.kafka.clients.NetworkClient, kafka.zookeeper.ZooKeeperClient, java.nio.
 

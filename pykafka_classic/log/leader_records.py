@@ -1,4 +1,5 @@
-"""Records as a producer sent them, made ready for the leader's log: `log_validator` checks them and assigns offsets, this module says it in the log's own terms.
+"""Records as a producer sent them, made ready for the leader's log: `log_validator` checks them and assigns offsets, this module says it in the log's own
+terms.
 
 A magic 2 batch stays where it is in the request: what is written is a new 61-byte header and a view of the rest.
 """

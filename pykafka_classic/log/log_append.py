@@ -85,7 +85,7 @@ def _require_order(batches: Sequence[BatchHeader], log_end_offset: int, partitio
     expected = log_end_offset
     for batch in batches:
         first_offset = batch.base_offset
-        if first_offset < expected and batch.last_offset < expected or batch.magic == 2 and first_offset < expected:
+        if (first_offset < expected and batch.last_offset < expected) or (batch.magic == 2 and first_offset < expected):
             raise KafkaError(
                 ErrorCode.OFFSET_OUT_OF_RANGE,
                 f"Unexpected offset in append to {partition}. First offset {first_offset} is less than the next offset {expected}.",

@@ -13,7 +13,6 @@ from pykafka_classic.log.log_values import FetchDataInfo, LogOffsetMetadata, Tim
 from pykafka_classic.log.transaction_index import AbortedTransaction
 from pykafka_classic.records.record_batch import iterate_batches
 
-
 if TYPE_CHECKING:
     from pykafka_classic.log.log import Log
     from pykafka_classic.log.log_segment import LogSegment, OffsetPosition

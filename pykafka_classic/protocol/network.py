@@ -1,7 +1,7 @@
 """The seam to other brokers: send a request, get a promise of its response.
 
-Real: `edges/twisted_client.py`. In tests and the simulation: `FakeNetwork` (delay, drop, reorder, partition). Who sends decides on retries; a channel connects at
-its first send and, after a failure, again at the next.
+Real: `edges/twisted_client.py`. In tests and the simulation: `FakeNetwork` (delay, drop, reorder, partition). Who sends decides on retries; a channel
+connects at its first send and, after a failure, again at the next.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Topics that come into being because somebody asked for their metadata (`auto.create.topics.enable`).
 
-The receiving broker writes the topic to ZooKeeper itself (2.8 without forwarding) and answers LEADER_NOT_AVAILABLE until the controller has done its part; clients ask
-again. The internal topics get counts and configs of their own, and need as many live brokers as their replication factor.
-Mirrors kafka.server.AutoTopicCreationManager; facts/coordination.md 3.7.
+The receiving broker writes the topic to ZooKeeper itself (2.8 without forwarding) and answers LEADER_NOT_AVAILABLE until the controller has done its part;
+clients ask again. The internal topics get counts and configs of their own, and need as many live brokers as their replication factor. Mirrors
+kafka.server.AutoTopicCreationManager; facts/coordination.md 3.7.
 """
 
 from __future__ import annotations

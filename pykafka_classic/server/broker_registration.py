@@ -1,12 +1,12 @@
 """`/brokers/ids/N`: the ephemeral znode that says "broker N lives", and the broker epoch that its creation gives.
 
-The znode is made by a multi: create it empty, then set its data expecting version 0; the czxid of the creation is the broker epoch (facts/coordination.md 1.4), so a later
-change of listeners may only ever set the data. What an existing node means (2.2):
+The znode is made by a multi: create it empty, then set its data expecting version 0; the czxid of the creation is the broker epoch (facts/coordination.md
+1.4), so a later change of listeners may only ever set the data. What an existing node means (2.2):
 
 * it belongs to the current session: our own create, its reply lost; take it;
 * it belongs to the session that this process had before: a leftover (ZOOKEEPER-2985); delete it and create again;
-* it belongs to another session but names our very endpoints: this broker was killed and came back before its old session ended. Kafka 2.8 dies here; ours says so and
-  waits until ZooKeeper drops the old session;
+* it belongs to another session but names our very endpoints: this broker was killed and came back before its old session ended. Kafka 2.8 dies here; ours
+  says so and waits until ZooKeeper drops the old session;
 * anything else: another broker runs under our id; starting would be a mistake.
 """
 

@@ -1,7 +1,7 @@
 """A broker's last request: "move my leaderships away, I am going" (facts/coordination.md 2.4).
 
-Asks the controller that `/controller` names, up to `controlled.shutdown.max.retries` times. Whatever comes of it the broker stops afterwards: without success its
-partitions are without leader until the controller sees its znode vanish.
+Asks the controller that `/controller` names, up to `controlled.shutdown.max.retries` times. Whatever comes of it the broker stops afterwards: without success
+its partitions are without leader until the controller sees its znode vanish.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Records for clients that are too old for them: rewritten to the format that the Fetch version can carry, or refused (facts/protocol.md 9, storage.md 16).
 
-A topic's format usually tells that nothing has to be done, without a look at the records. Differs from Kafka: what has to be rewritten is rewritten whole, not in chunks while it is
-sent; it is bounded by the request's size limits.
+A topic's format usually tells that nothing has to be done, without a look at the records. Differs from Kafka: what has to be rewritten is rewritten whole,
+not in chunks while it is sent; it is bounded by the request's size limits.
 """
 
 from __future__ import annotations

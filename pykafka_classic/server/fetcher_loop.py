@@ -65,6 +65,9 @@ class FetcherLoop:
                 self._timer.cancel()
             pause.resolve(None)
 
+    def _has_stopped(self) -> bool:
+        return self._stopped
+
     def _ended(self, outcome: Promise[None]) -> None:
         error = outcome.error()
         if error is not None and not self._stopped:
@@ -78,7 +81,7 @@ class FetcherLoop:
                 busy = await self._ask_epochs()
                 busy = await self._fetch() or busy
             except Disconnected as error:
-                if self._stopped:
+                if self._has_stopped():
                     return
                 log.warning("%s Error in response for fetch request: %s", self.fetcher.name, error)
                 self.fetcher.handle_fetch_error()
@@ -105,7 +108,7 @@ class FetcherLoop:
         if request is None:
             return False
         response = await self._send(request, self.fetcher.fetch_version, FetchResponse)
-        if self._stopped:
+        if self._has_stopped():
             return True
         self.fetcher.handle_fetch_response(response)
         if self.fetcher.out_of_range:

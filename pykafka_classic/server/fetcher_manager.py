@@ -1,4 +1,7 @@
-"""Which fetcher fetches which partition: `num.replica.fetchers` of them for each broker that we follow (facts/coordination.md 4.2). Mirrors kafka.server.ReplicaFetcherManager."""
+"""Which fetcher fetches which partition: `num.replica.fetchers` of them for each broker that we follow (facts/coordination.md 4.2).
+
+Mirrors kafka.server.ReplicaFetcherManager.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Who this broker is: the cluster's id, and the broker's own, from ZooKeeper and from `meta.properties` in the log directories.
 
-facts/coordination.md 2.1 (steps 3-5): the stored cluster id must be ZooKeeper's; all directories must agree on the broker id; a configured id must be the stored one; with
-broker.id=-1 ZooKeeper gives one, above `reserved.broker.max.id`, so that generated ids never meet configured ones.
+facts/coordination.md 2.1 (steps 3-5): the stored cluster id must be ZooKeeper's; all directories must agree on the broker id; a configured id must be the
+stored one; with broker.id=-1 ZooKeeper gives one, above `reserved.broker.max.id`, so that generated ids never meet configured ones.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """How a leader has its ISR changed: by asking the controller (AlterIsr), or in older clusters by writing the state znode itself (facts/coordination.md 3.10).
 
-AlterIsr: at most one item of a partition waits; one request is under way; each takes all that wait. An error for the whole request, or a lost connection, sends it again to whoever is the
-controller then. ZooKeeper: a compare-and-set of the state znode, and every now and then a notification of the partitions changed, for the controller to read.
+AlterIsr: at most one item of a partition waits; one request is under way; each takes all that wait. An error for the whole request, or a lost connection,
+sends it again to whoever is the controller then. ZooKeeper: a compare-and-set of the state znode, and every now and then a notification of the partitions
+changed, for the controller to read.
 
 Mirrors kafka.server.{AlterIsrManager, ZkIsrManager}.
 """

@@ -83,9 +83,7 @@ class RecordAppends:
     def _append_one(self, params: AppendParams, topic_partition: TopicPartition, records: Records) -> tuple[LogAppendInfo, bool]:
         if not params.internal_topics_allowed and is_internal(topic_partition.topic):
             raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Cannot append to internal topic {topic_partition.topic}")
-        return self._hosted.get(topic_partition).append_records_to_leader(
-            records, params.origin, required_acks=params.required_acks
-        )
+        return self._hosted.get(topic_partition).append_records_to_leader(records, params.origin, required_acks=params.required_acks)
 
     def _failure(self, topic_partition: TopicPartition, error: KafkaError) -> PartitionAppendResult:
         if error.code in _WITHOUT_LOG_START or error.code is ErrorCode.INVALID_TOPIC_EXCEPTION:

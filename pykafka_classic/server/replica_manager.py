@@ -1,8 +1,8 @@
 """All replicas of this broker: the one door for handlers, controller requests and coordinators.
 
-Reading order: `replica_roles.py` (who leads, who follows), `replica_appends.py` (produce), `replica_reads.py` (fetch), `fetcher_manager.py` (following), cluster/partition.py (one partition).
-This module joins them, keeps the controller's epoch, and runs what comes round by time: looking for laggards in the ISRs, writing high watermarks to disk.
-Mirrors kafka.server.ReplicaManager; facts/coordination.md 4.
+Reading order: `replica_roles.py` (who leads, who follows), `replica_appends.py` (produce), `replica_reads.py` (fetch), `fetcher_manager.py` (following),
+cluster/partition.py (one partition). This module joins them, keeps the controller's epoch, and runs what comes round by time: looking for laggards in the
+ISRs, writing high watermarks to disk. Mirrors kafka.server.ReplicaManager; facts/coordination.md 4.
 """
 
 from __future__ import annotations
@@ -53,6 +53,10 @@ state_change_log = logging.getLogger("state.change.logger")
 TOPIC_ID_VERSION: Final = 5  # of LeaderAndIsr: the response is grouped by topic id
 
 
+def _nothing(*_: object) -> None:
+    """Until somebody wants to be told."""
+
+
 @dataclass(frozen=True, slots=True)
 class EpochAnswer:
     """Where an epoch ended, or why that can't be told."""
@@ -77,10 +81,10 @@ class ReplicaManager:
         isr_manager: AlterIsrManager | ZkIsrManager,
     ) -> None:
         self.controller_epoch = 0
-        self.on_leadership_change: Callable[[Sequence[Partition], Sequence[Partition]], None] = lambda leaders, followers: None
-        self.on_replicas_deleted: Callable[[Sequence[TopicPartition]], None] = lambda deleted: None
-        self.on_partitions_removed: Callable[[Sequence[TopicPartition]], None] = lambda removed: None
-        self.on_log_dir_failure: Callable[[str], None] = lambda log_dir: None
+        self.on_leadership_change: Callable[[Sequence[Partition], Sequence[Partition]], None] = _nothing
+        self.on_replicas_deleted: Callable[[Sequence[TopicPartition]], None] = _nothing
+        self.on_partitions_removed: Callable[[Sequence[TopicPartition]], None] = _nothing
+        self.on_log_dir_failure: Callable[[str], None] = _nothing
         self._config = config
         self._services = services
         self._log_manager = log_manager
@@ -187,9 +191,7 @@ class ReplicaManager:
         """Append to partitions that this broker leads; later where acks=all has to wait."""
         return self._appends.append(params, entries)
 
-    def append_as_coordinator(
-        self, topic_partition: TopicPartition, records: bytes, *, required_acks: int, timeout_ms: int
-    ) -> Promise[PartitionAppendResult]:
+    def append_as_coordinator(self, topic_partition: TopicPartition, records: bytes, *, required_acks: int, timeout_ms: int) -> Promise[PartitionAppendResult]:
         """Append to an internal topic."""
         params = AppendParams(required_acks=required_acks, timeout_ms=timeout_ms, internal_topics_allowed=True, origin=AppendOrigin.COORDINATOR)
         outcome = self._appends.append(params, [(topic_partition, records)])
@@ -234,9 +236,7 @@ class ReplicaManager:
     def last_offset_for_leader_epoch(self, topic_partition: TopicPartition, *, leader_epoch: int, current_leader_epoch: int) -> EpochAnswer:
         """OffsetForLeaderEpoch."""
         try:
-            found = last_offset_for_leader_epoch(
-                self.partition(topic_partition), leader_epoch, current_leader_epoch=current_leader_epoch, only_leader=True
-            )
+            found = last_offset_for_leader_epoch(self.partition(topic_partition), leader_epoch, current_leader_epoch=current_leader_epoch, only_leader=True)
         except KafkaError as error:
             return EpochAnswer(error.code)
         return EpochAnswer(ErrorCode.NONE, found.leader_epoch, found.end_offset)

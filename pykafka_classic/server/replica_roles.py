@@ -1,8 +1,8 @@
 """What the controller's requests do to the replicas of this broker: lead, follow, stop.
 
-Order of a LeaderAndIsr (facts/coordination.md 4.1): refuse what is not newer; stop the fetchers of all that change; make leaders, then followers; then start fetchers. A failure with one
-partition is answered for that partition and leaves the others alone.
-Mirrors ReplicaManager.becomeLeaderOrFollower, makeLeaders, makeFollowers and stopReplicas.
+Order of a LeaderAndIsr (facts/coordination.md 4.1): refuse what is not newer; stop the fetchers of all that change; make leaders, then followers; then start
+fetchers. A failure with one partition is answered for that partition and leaves the others alone. Mirrors ReplicaManager.becomeLeaderOrFollower, makeLeaders,
+makeFollowers and stopReplicas.
 """
 
 from __future__ import annotations
@@ -110,7 +110,9 @@ class ReplicaRoles:
             partition = Partition(topic_partition, self._services)
             self._hosted.add(partition)
         if not partition.check_or_set_topic_id(topic_id):
-            state_change_log.error("[Broker id=%d] Topic Id in memory does not match the topic Id of %s in LeaderAndIsr", self._config.broker_id, topic_partition)
+            state_change_log.error(
+                "[Broker id=%d] Topic Id in memory does not match the topic Id of %s in LeaderAndIsr", self._config.broker_id, topic_partition
+            )
             return ErrorCode.INCONSISTENT_TOPIC_ID
         if state.leader_epoch <= partition.leader_epoch:
             state_change_log.debug(

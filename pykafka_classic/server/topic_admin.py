@@ -1,7 +1,7 @@
 """Creating topics, adding partitions, marking topics for deletion: what a broker writes to ZooKeeper on behalf of a client.
 
-The broker only writes the wish (`/config/topics/T`, `/brokers/topics/T`, `/admin/delete_topics/T`); the controller sees the znode and does the rest. The answer waits
-until this broker's metadata cache shows the outcome, or until the client's time-out (REQUEST_TIMED_OUT; the topic is created all the same).
+The broker only writes the wish (`/config/topics/T`, `/brokers/topics/T`, `/admin/delete_topics/T`); the controller sees the znode and does the rest. The
+answer waits until this broker's metadata cache shows the outcome, or until the client's time-out (REQUEST_TIMED_OUT; the topic is created all the same).
 Mirrors kafka.server.ZkAdminManager and kafka.zk.AdminZkClient; facts/coordination.md 3.7.
 """
 

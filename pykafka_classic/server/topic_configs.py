@@ -1,7 +1,7 @@
 """Topic configs: read from `/config/topics` at start, and again whenever `/config/changes` says that one has changed.
 
-A notification is only a hint: the config node is read again. Every broker handles the notifications in the order of their numbers, again after each new session, and deletes
-those older than 15 minutes (facts/coordination.md 1.7).
+A notification is only a hint: the config node is read again. Every broker handles the notifications in the order of their numbers, again after each new
+session, and deletes those older than 15 minutes (facts/coordination.md 1.7).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Clients that wait until the metadata cache shows what they asked for (a topic with leaders, a topic gone, a new leader).
 
-Mirrors kafka.server.{DelayedCreatePartitions, DelayedDeleteTopics} with the topic purgatory: the key is the topic, and every UpdateMetadata request checks the topics
-that it names.
+Mirrors kafka.server.{DelayedCreatePartitions, DelayedDeleteTopics} with the topic purgatory: the key is the topic, and every UpdateMetadata request checks
+the topics that it names.
 """
 
 from __future__ import annotations

@@ -5,7 +5,8 @@
         cluster.brokers[0].kill()          # SIGKILL
         cluster.restart(0)
 
-A cluster is ready when every broker knows all brokers and a controller. Nothing is left running when the block ends, also when the process that runs it is killed.
+A cluster is ready when every broker knows all brokers and a controller. Nothing is left running when the block ends, also when the process that runs it is
+killed.
 """
 
 from __future__ import annotations

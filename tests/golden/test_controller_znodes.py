@@ -7,7 +7,8 @@ the admin API), and for each step the fenced writes of our controllers are compa
 them, and the order of the kinds of nodes.
 
 Not compared: the order among partitions (chance, in Kafka: the order of a hash map), timestamps, topic ids that a controller invented, who won an election
-(made equal). """
+(made equal).
+"""
 
 from __future__ import annotations
 
@@ -20,7 +21,6 @@ import pytest
 
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.controller.events import ElectionType
-from pykafka_classic.protocol.messages.alter_isr import AlterIsrRequest, AlterIsrRequestPartitionData, AlterIsrRequestTopicData
 from tests.fakes.znode_tree import Change
 from tests.golden.znode_dumps import watch
 from tests.unit.controller.cluster import ControlCluster
@@ -120,18 +120,10 @@ class Replay:
         if step.startswith("55"):
             self.cluster.controller.controlled_shutdown(broker_id, -1)  # the second attempt: the first left partitions behind
             self.cluster.settle()
-        was_controller = self.cluster.nodes[broker_id].controller.is_active
-        successor = self.cluster.nodes.get(1 if broker_id == 0 else 2) if was_controller else None
-        session = self.cluster.kill(broker_id, expire=False)
-        if successor is None or successor.broker_id == broker_id:
-            self.cluster.server.close_session(session)
+        if not self.cluster.nodes[broker_id].controller.is_active or len(self.cluster.nodes) == 1:
+            self.cluster.kill(broker_id)
         else:
-            self.cluster.server.held = True
-            self.cluster.server.close_session(session)
-            while not successor.controller.is_active:
-                assert successor.zk.receive_one() or successor.zk.process_one()
-            self.cluster.server.held = False
-        self.cluster.settle()
+            self.cluster.kill_controller(successor=1 if broker_id == 0 else 2)
 
     def _maybe_alter_isr(self, entry: dict[str, Any]) -> None:
         """A write of the controller that changed nothing but the ISR: a leader had asked for it."""
@@ -140,15 +132,10 @@ class Replay:
             return
         partition = TopicPartition(*found)
         wanted = partition_state.decode(entry["data"].encode())
-        controller = self.cluster.controller
-        current = controller.context.leadership.get(partition)
+        current = self.cluster.controller.context.leadership.get(partition)
         if current is None or (wanted.leader, wanted.leader_epoch) != (current.leader, current.leader_epoch) or wanted.isr == current.isr:
             return
-        epoch = controller.context.broker_epoch(wanted.leader)
-        assert epoch is not None
-        data = AlterIsrRequestPartitionData(partition.partition, wanted.leader_epoch, list(wanted.isr), current.zk_version)
-        controller.alter_isr(AlterIsrRequest(wanted.leader, epoch, [AlterIsrRequestTopicData(partition.topic, [data])]))
-        self.cluster.settle()
+        self.cluster.alter_isr(wanted.leader, (partition, wanted.isr))
 
 
 def _is_ours(change: Change) -> bool:

@@ -45,7 +45,7 @@ def create_topic(bootstrap: str, name: str, *, partitions: int = 3, replicas: in
     admin = AdminClient({"bootstrap.servers": bootstrap})
     [created] = admin.create_topics([NewTopic(name, partitions, replicas, config=dict(config or {}))], operation_timeout=DEADLINE_S).values()
     created.result(DEADLINE_S)
-    wait_until(lambda: in_sync(admin, name) == {number: replicas for number in range(partitions)}, seconds=DEADLINE_S)
+    wait_until(lambda: in_sync(admin, name) == dict.fromkeys(range(partitions), replicas), seconds=DEADLINE_S)
 
 
 def in_sync(admin: AdminClient, topic: str) -> dict[int, int]:

@@ -1,10 +1,11 @@
 """The group coordinator: who is in a consumer group, who owns what in which generation, and how far the group has read.
 
-The idea: the members do the assigning, the coordinator only counts. A member joins; once all have joined (or the time is up) a generation begins and one of them, the
-leader, is handed the list of members; its assignment comes back with SyncGroup, is stored in `__consumer_offsets`, and is handed out. Heartbeats tell who is still there.
+The idea: the members do the assigning, the coordinator only counts. A member joins; once all have joined (or the time is up) a generation begins and one of
+them, the leader, is handed the list of members; its assignment comes back with SyncGroup, is stored in `__consumer_offsets`, and is handed out. Heartbeats
+tell who is still there.
 
-Reading order: `group_metadata.py` (the states as a table), `group_coordinator.py` (join, sync, heartbeat, leave), `rebalance.py` (how a generation begins), `offsets.py`
-(committed offsets), `group_records.py` (what is written), `group_store.py` (which groups are ours; loading and unloading), `expiration.py`.
+Reading order: `group_metadata.py` (the states as a table), `group_coordinator.py` (join, sync, heartbeat, leave), `rebalance.py` (how a generation begins),
+`offsets.py` (committed offsets), `group_records.py` (what is written), `group_store.py` (which groups are ours; loading and unloading), `expiration.py`.
 
 Mirrors kafka.coordinator.group. Differs from Kafka: single-threaded, so there are no locks; timers are a seam.
 """

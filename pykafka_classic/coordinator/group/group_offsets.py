@@ -57,7 +57,7 @@ class GroupOffsetService:
         if not error and group is not None:
             error = self._why_not(group, committer)
         if error or group is None:
-            return Promise.resolved({topic_partition: error for topic_partition in commits})
+            return Promise.resolved(dict.fromkeys(commits, error))
         return self._store_commits(group, committer, commits)
 
     def _store_commits(self, group: GroupMetadata, committer: Committer, commits: Mapping[TopicPartition, OffsetAndMetadata]) -> Promise[CommitErrors]:

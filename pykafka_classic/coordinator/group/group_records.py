@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from struct import Struct
 from typing import Final, TypeVar
 
+from pykafka_classic.common.api_version import ApiVersion
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.coordinator.group.group_metadata import GroupMetadata, GroupState, Member
 from pykafka_classic.protocol.codec import decode, encode
-from pykafka_classic.common.api_version import ApiVersion
 from pykafka_classic.protocol.messages.group_metadata_key import GroupMetadataKey
 from pykafka_classic.protocol.messages.group_metadata_value import GroupMetadataValue, MemberMetadata
 from pykafka_classic.protocol.messages.offset_commit_key import OffsetCommitKey

@@ -1,7 +1,7 @@
 """Which groups are ours, and how they are written to and read from `__consumer_offsets`.
 
-A broker coordinates the groups whose partition of `__consumer_offsets` it leads: partition = abs(javaHash(group)) mod count. On becoming leader it reads that partition
-from start to end (`loading.py`) and only then owns its groups; on resigning it forgets them (facts/coordination.md 5.2, 5.8).
+A broker coordinates the groups whose partition of `__consumer_offsets` it leads: partition = abs(javaHash(group)) mod count. On becoming leader it reads that
+partition from start to end (`loading.py`) and only then owns its groups; on resigning it forgets them (facts/coordination.md 5.2, 5.8).
 """
 
 from __future__ import annotations
@@ -35,6 +35,10 @@ class Appended:
 
     error: ErrorCode
     base_offset: int = -1
+
+
+def _nothing(group: GroupMetadata) -> None:
+    """Until the coordinator is there, nobody cares."""
 
 
 class OffsetsTopic(Protocol):
@@ -81,8 +85,8 @@ class GroupStore:
 
     def __init__(self, config: KafkaConfig, clock: Clock, topic: OffsetsTopic) -> None:
         self.active = False  # True between start and shutdown of the broker
-        self.on_group_loaded: Callable[[GroupMetadata], None] = lambda group: None
-        self.on_group_unloaded: Callable[[GroupMetadata], None] = lambda group: None
+        self.on_group_loaded: Callable[[GroupMetadata], None] = _nothing
+        self.on_group_unloaded: Callable[[GroupMetadata], None] = _nothing
         self.owned: set[int] = set()
         self.loading: set[int] = set()
         self._config = config

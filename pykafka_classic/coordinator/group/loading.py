@@ -1,7 +1,7 @@
 """Becoming and ceasing to be the coordinator of a partition of `__consumer_offsets`.
 
-On becoming leader the partition is read from its start to its end, chunk by chunk, with a pause after each so that the broker goes on serving: the last value of a key
-counts, a tombstone removes, a transaction's marker decides over its commits. Only then do the groups answer (facts/coordination.md 5.8).
+On becoming leader the partition is read from its start to its end, chunk by chunk, with a pause after each so that the broker goes on serving: the last value
+of a key counts, a tombstone removes, a transaction's marker decides over its commits. Only then do the groups answer (facts/coordination.md 5.8).
 """
 
 from __future__ import annotations

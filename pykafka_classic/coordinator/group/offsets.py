@@ -1,7 +1,7 @@
 """The committed offsets of one group: what is acknowledged, what is on its way, what waits for a transaction's end. Pure bookkeeping.
 
-A commit becomes visible when its append is acknowledged. Several commits for a partition may be on their way; a later one is never overwritten by an earlier one, which
-is told by the offset of the record that carried it (facts/coordination.md 5.7).
+A commit becomes visible when its append is acknowledged. Several commits for a partition may be on their way; a later one is never overwritten by an earlier
+one, which is told by the offset of the record that carried it (facts/coordination.md 5.7).
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
-"""Which topics a consumer group reads, told from its members' metadata (facts/protocol.md 18). The coordinator looks inside for two questions only: may an offset expire,
-may it be deleted."""
+"""Which topics a consumer group reads, told from its members' metadata (facts/protocol.md 18).
+
+The coordinator looks inside for two questions only: may an offset expire, may it be deleted.
+"""
 
 from __future__ import annotations
 

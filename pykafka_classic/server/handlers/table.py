@@ -1,6 +1,7 @@
 """Which handler serves which API, and in which versions: what ApiVersions tells is this table, no more.
 
-A request whose handler fails with an error that it did not expect ends its connection, as a bug should be seen; errors with a code are answered by the handlers.
+A request whose handler fails with an error that it did not expect ends its connection, as a bug should be seen; errors with a code are answered by the
+handlers.
 """
 
 from __future__ import annotations

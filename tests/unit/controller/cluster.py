@@ -19,6 +19,7 @@ from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.common.zookeeper import Create, GetData, Multi, SetData
 from pykafka_classic.controller.controller import KafkaController
 from pykafka_classic.controller.leader_and_isr import LeaderAndIsr
+from pykafka_classic.protocol.messages.alter_isr import AlterIsrRequest, AlterIsrRequestPartitionData, AlterIsrRequestTopicData, AlterIsrResponse
 from pykafka_classic.protocol.messages.leader_and_isr import (
     LeaderAndIsrPartitionError,
     LeaderAndIsrRequest,
@@ -228,6 +229,35 @@ class ControlCluster:
             self.settle()
         return session
 
+    def kill_controller(self, successor: int) -> None:
+        """The controller's process and session end, and this broker wins the election."""
+        session = self.kill(self.active.broker_id, expire=False)
+        node = self.nodes[successor]
+        self.server.held = True
+        self.server.close_session(session)
+        while not node.controller.is_active:
+            assert node.zk.receive_one() or node.zk.process_one()
+        self.server.held = False
+        self.settle()
+
+    def alter_isr(self, leader: int, *changes: tuple[TopicPartition, Sequence[int]]) -> Promise[AlterIsrResponse]:
+        """A leader asks the active controller for other ISRs, by what that one knows of epochs and versions."""
+        answer = self.ask_alter_isr(self.controller, leader, *changes)
+        self.settle()
+        return answer
+
+    @staticmethod
+    def ask_alter_isr(controller: KafkaController, leader: int, *changes: tuple[TopicPartition, Sequence[int]]) -> Promise[AlterIsrResponse]:
+        """As `alter_isr`, without waiting for anything."""
+        context = controller.context
+        epoch = context.broker_epoch(leader)
+        topics: dict[str, AlterIsrRequestTopicData] = {}
+        for partition, isr in changes:
+            current = context.leadership[partition]
+            data = AlterIsrRequestPartitionData(partition.partition, current.leader_epoch, list(isr), current.zk_version)
+            topics.setdefault(partition.topic, AlterIsrRequestTopicData(partition.topic)).partitions.append(data)
+        return controller.alter_isr(AlterIsrRequest(leader, -1 if epoch is None else epoch, list(topics.values())))
+
     def settle(self) -> None:
         """Run until nothing moves any more; time stands still."""
         while True:
@@ -254,13 +284,19 @@ class ControlCluster:
     # Topics, as tools and clients make them
 
     def create_topic(self, topic: str, assignment: Sequence[Sequence[int]], *, topic_config: Mapping[str, str] | None = None, with_id: bool = True) -> None:
-        """Write a topic's config and assignment."""
+        """Write a topic's config and assignment, and settle."""
+        self.create_topic_unsettled(topic, assignment, topic_config=topic_config, with_id=with_id)
+        self.settle()
+
+    def create_topic_unsettled(
+        self, topic: str, assignment: Sequence[Sequence[int]], *, topic_config: Mapping[str, str] | None = None, with_id: bool = True
+    ) -> None:
+        """As `create_topic`, without waiting for anything."""
         self._topics_made += 1
         topic_id = kafka_uuid.to_text(bytes([*b"topic-id-", *self._topics_made.to_bytes(7, "big")])) if with_id else None
         self.server.put(configs.topic_path(topic), configs.encode(topic_config or {}))
         znode = TopicZNode(topic_id, {index: ReplicaAssignment(tuple(replicas)) for index, replicas in enumerate(assignment)})
         self.server.put(topics.path(topic), topics.encode(znode))
-        self.settle()
 
     def delete_topic(self, topic: str) -> None:
         """Ask for a topic's deletion."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from pykafka_classic.common.config import KafkaConfig
 from pykafka_classic.common.errors import ErrorCode
@@ -53,15 +54,16 @@ class FakeOffsetsTopic:
 class Harness:
     """A coordinator that owns the only partition."""
 
-    def __init__(self, **config: int) -> None:
+    def __init__(self, **config: Any) -> None:
         self.clock = FakeClock()
         self.topic = FakeOffsetsTopic()
-        self.config = replace(KafkaConfig(zookeeper_connect="zk:2181"), **{"group_initial_rebalance_delay_ms": 0, **config})
+        changes: dict[str, Any] = {"group_initial_rebalance_delay_ms": 0, **config}
+        self.config = replace(KafkaConfig(zookeeper_connect="zk:2181"), **changes)
         self.groups = GroupService(self.config, self.clock, SeededRandom(1), self.topic)
         self.groups.start()
         self.groups.store.owned.add(0)
 
-    def join(self, member_id: str = "", **changes: object) -> Promise[JoinResult]:
+    def join(self, member_id: str = "", **changes: Any) -> Promise[JoinResult]:
         joining = Joining(
             group_id=GROUP,
             member_id=member_id,
@@ -76,7 +78,7 @@ class Harness:
         )
         return self.groups.coordinator.join(replace(joining, **changes))
 
-    def sync(self, result: JoinResult, assignments: dict[str, bytes] | None = None, **changes: object) -> Promise[SyncResult]:
+    def sync(self, result: JoinResult, assignments: dict[str, bytes] | None = None, **changes: Any) -> Promise[SyncResult]:
         syncing = Syncing(GROUP, result.generation_id, result.member_id, None, None, None, assignments or {})
         return self.groups.coordinator.sync(replace(syncing, **changes))
 

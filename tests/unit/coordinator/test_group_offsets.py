@@ -113,7 +113,7 @@ def test_offsets_of_a_simple_group_expire_and_the_group_with_them() -> None:
     assert fetched(harness).offset == 1
     harness.clock.advance(1_200_000)
     assert harness.groups.store.get(GROUP) is None
-    keys = [group_records.read_key(record.key) for record in next(iterate_batches(harness.topic.batches[-1][1])).records()]
+    keys = [group_records.read_key(record.key or b"") for record in next(iterate_batches(harness.topic.batches[-1][1])).records()]
     assert keys == [OffsetKey(GROUP, FLIGHTS)]
 
 
@@ -136,7 +136,7 @@ def test_deleting_needs_an_empty_group_and_writes_tombstones_in_one_batch() -> N
     assert harness.groups.admin.delete(GROUP) is ErrorCode.NONE
     assert harness.groups.admin.delete(GROUP) is ErrorCode.GROUP_ID_NOT_FOUND
     records = list(next(iterate_batches(harness.topic.batches[-1][1])).records())
-    assert [(group_records.read_key(record.key), record.value) for record in records] == [(OffsetKey(GROUP, FLIGHTS), None), (GroupKey(GROUP), None)]
+    assert [(group_records.read_key(record.key or b""), record.value) for record in records] == [(OffsetKey(GROUP, FLIGHTS), None), (GroupKey(GROUP), None)]
 
 
 def test_what_was_written_is_read_back_whole() -> None:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import crc32c as crc32c_library
+
 from pykafka_classic.common.log_config import LogConfig
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.log.log import Log

@@ -11,7 +11,7 @@ from pykafka_classic.protocol.schema import fields_of
 @pytest.mark.parametrize("key", list(ApiKey), ids=lambda key: key.name)
 def test_message_classes_belong_to_their_key(key: ApiKey) -> None:
     spec = spec_of(key)
-    assert (spec.request.API_KEY, spec.response.API_KEY) == (key, key)
+    assert (key, key) == (spec.request.API_KEY, spec.response.API_KEY)
     assert spec.request.VALID_VERSIONS == spec.response.VALID_VERSIONS
     assert spec.request.FLEXIBLE_VERSIONS == spec.response.FLEXIBLE_VERSIONS
 

@@ -1,6 +1,8 @@
 """The broker's own entry: `python -m pykafka_classic server.properties [--override key=value]...`.
 
-Reads and checks the properties, says what is wrong with them, and hands the configuration to `kafka_server.run`. Source: 2.8:core/src/main/scala/kafka/Kafka.scala.
+Reads and checks the properties, says what is wrong with them, and hands the configuration to `kafka_server.run`.
+
+Source: 2.8:core/src/main/scala/kafka/Kafka.scala.
 """
 
 from __future__ import annotations

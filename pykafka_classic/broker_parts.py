@@ -111,14 +111,14 @@ class BrokerBuilder:
             return spawn(self._register(registration, registration_info))
 
         controller = KafkaController(config, config.broker_id, seams.zk, seams.clock, seams.network, self._random, register_broker=register)
-        self._services = self._broker_services(controller, replica_manager, groups)
+        self._services = self._broker_services(controller, log_manager, replica_manager, groups)
         return BrokerParts(
             services=self._services,
             registration=registration,
             controller=controller,
             log_manager=log_manager,
             replica_manager=replica_manager,
-            topic_configs=TopicConfigs(seams.zk, seams.clock, log_manager.update_topic_config),
+            topic_configs=self._services.topic_configs,
             offsets_topic=offsets_topic,
             controlled_shutdown=ControlledShutdown(config, seams.zk, seams.network, seams.clock),
         )
@@ -138,7 +138,7 @@ class BrokerBuilder:
         services = ReplicaServices(seams.clock, seams.background, seams.file_system, seams.network, self._timer)
         return ReplicaManager(self._config, services, log_manager, self._metadata_cache, make_isr_manager(self._config, isr_services))
 
-    def _broker_services(self, controller: KafkaController, replica_manager: ReplicaManager, groups: GroupService) -> BrokerServices:
+    def _broker_services(self, controller: KafkaController, log_manager: LogManager, replica_manager: ReplicaManager, groups: GroupService) -> BrokerServices:
         config, seams = self._config, self._seams
         waiters = TopicWaiters(Purgatory("topic", self._timer))
         topic_admin = TopicAdmin(config, seams.zk, self._metadata_cache, self._random, waiters)
@@ -152,6 +152,7 @@ class BrokerBuilder:
             fetch_manager=FetchManager(seams.clock, self._random, slots=config.max_incremental_fetch_session_cache_slots),
             controller=controller,
             topic_admin=topic_admin,
+            topic_configs=TopicConfigs(seams.zk, seams.clock, log_manager.update_topic_config),
             auto_topic_creation=AutoTopicCreation(config, self._metadata_cache, topic_admin),
             topic_waiters=waiters,
             producer_ids=ProducerIdManager(config.broker_id, seams.zk),

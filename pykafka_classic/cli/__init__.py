@@ -6,6 +6,6 @@ Reading order: server_start, then any tool. `tools/*.sh` holds a launcher of a l
 
 Mirrors: 2.8:bin/ and 2.8:core/src/main/scala/kafka/{admin,tools}.
 
-Differs from Kafka: `kafka-server-stop.sh` and `zookeeper-server-stop.sh` stop what was started by the launchers with the same $LOG_DIR, by the pid files there, instead
-of whatever Java process of that name runs on the machine.
+Differs from Kafka: `kafka-server-stop.sh` and `zookeeper-server-stop.sh` stop what was started by the launchers with the same $LOG_DIR, by the pid files there,
+instead of whatever Java process of that name runs on the machine.
 """

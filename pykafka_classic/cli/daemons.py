@@ -1,6 +1,6 @@
 """What the four start and stop commands share: running in the background, and pid files that tell what runs.
 
-A pid file `$LOG_DIR/NAME-PID.pid` holds the process id. A file whose process has ended, or whose id now belongs to something else, is stale: it is removed and ignored.
+A pid file `$LOG_DIR/NAME-PID.pid` holds the process id. A file whose process has ended, or whose id now belongs to something else, is stale: it is removed.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,22 +61,22 @@ def record(daemon: Daemon, pid: int) -> Path:
     return path
 
 
-def start_in_background(daemon: Daemon, command: Sequence[str]) -> int:
+def start_in_background(daemon: Daemon, command: list[str]) -> int:
     """Start a process that outlives us, in a session of its own, output added to the log directory's file; its pid."""
     directory = log_directory()
     directory.mkdir(parents=True, exist_ok=True)
     with (directory / daemon.output).open("ab") as output:
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, start_new_session=True)
-    record(daemon, process.pid)
-    return process.pid
+        streams = [(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0), (os.POSIX_SPAWN_DUP2, output.fileno(), 1), (os.POSIX_SPAWN_DUP2, output.fileno(), 2)]
+        pid = os.posix_spawn(command[0], command, os.environ, file_actions=streams, setsid=True)
+    record(daemon, pid)
+    return pid
 
 
 def command_line(pid: int) -> str:
     """A process's command line; empty where it has ended."""
-    path = Path("/proc", str(pid), "cmdline")
-    if sys.platform == "linux":
+    if Path("/proc/self").exists():  # else there is no such view of processes, as on a Mac
         try:
-            return path.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            return Path("/proc", str(pid), "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
         except OSError:
             return ""
     return subprocess.run(["ps", "-p", str(pid), "-o", "args="], capture_output=True, text=True, check=False).stdout

@@ -1,6 +1,8 @@
 """`zookeeper-server-start.sh [-daemon] zookeeper.properties`: a real ZooKeeper server, from the jars that pyspark brings.
 
-In the foreground this process becomes the server. $KAFKA_HEAP_OPTS and $KAFKA_OPTS go to Java after our own options, so that they win. Source: facts/tools.md 20.
+In the foreground this process becomes the server. $KAFKA_HEAP_OPTS and $KAFKA_OPTS go to Java after our own options, so that they win.
+
+Source: facts/tools.md 20.
 """
 
 from __future__ import annotations

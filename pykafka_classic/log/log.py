@@ -60,7 +60,7 @@ class Log:
         self.topic_partition = topic_partition
         self.config = config
         self.record_version = config.record_version  # magic of what is appended here
-        self.append_rules = AppendRules.of(topic_partition, config)
+        self.append_rules = AppendRules.of(topic_partition, config, zstd_allowed=services.zstd_allowed)
         self.topic_id: UUID | None = loaded.topic_id
         self.segments = loaded.segments
         self.producers = loaded.producers
@@ -272,7 +272,6 @@ class Log:
         if base_offset == old.base_offset:
             return old  # empty: it can serve as the new one
         old.on_become_inactive()
-        old.seal_tail()
         segment = self.segments.add(LogSegment.create(self._services, self.directory, base_offset, self.config))
         self.producers.map_end_offset = base_offset
         self.producers.take_snapshot()
@@ -404,7 +403,7 @@ class Log:
             self.leader_epoch_cache.clear()
             self.leader_epoch_cache = LeaderEpochFileCache((), self._write_epochs, enabled=config.record_version >= MAGIC_WITH_EPOCHS)
         self.config, self.record_version = config, config.record_version
-        self.append_rules = AppendRules.of(self.topic_partition, config)
+        self.append_rules = AppendRules.of(self.topic_partition, config, zstd_allowed=self._services.zstd_allowed)
         for segment in self.segments:
             segment.update_config(config)
 

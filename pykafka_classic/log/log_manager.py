@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 from uuid import UUID
 
-from pykafka_classic.common.api_version import KAFKA_2_8_IV0
+from pykafka_classic.common.api_version import KAFKA_2_1_IV2, KAFKA_2_8_IV0
 from pykafka_classic.common.clock import Background, Clock, Random, Timer
 from pykafka_classic.common.config import KafkaConfig
 from pykafka_classic.common.errors import ErrorCode, KafkaError
@@ -70,6 +70,7 @@ class LogManager:
             random,
             producer_expiration_ms=config.transactional_id_expiration_ms,
             topic_ids=config.inter_broker_api_version >= KAFKA_2_8_IV0,
+            zstd_allowed=config.inter_broker_api_version >= KAFKA_2_1_IV2,
             on_storage_error=self._storage_failed,
             on_truncated=self._truncated,
         )

@@ -3,7 +3,7 @@
 Only the last segment of a log, the active one, is appended to; the others never change until they are deleted, truncated away or replaced by the cleaner.
 
 Reading finds a byte range, it never decodes. Consumers and followers mostly stand at the end, so the active segment remembers the positions of its latest batches
-(`_tail_*`) and answers them without touching the disk; others cost an index lookup and a walk over a few batch headers.
+(recent_batches.py) and answers them without touching the disk; others cost an index lookup and a walk over a few batch headers.
 
 The index rule: a batch that begins more than `index.interval.bytes` behind the last indexed one gets an entry in both indexes. Appending and recovering share it, so both give
 the same indexes.
@@ -17,8 +17,6 @@ Source: facts/storage.md 4, 9, 14; LogSegment.scala.
 from __future__ import annotations
 
 import logging
-from array import array
-from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
@@ -28,11 +26,11 @@ from pykafka_classic.log.batch_header import BatchHeader, CorruptBatch, scan_hea
 from pykafka_classic.log.file_system import File, FileSystem
 from pykafka_classic.log.log_services import LogServices
 from pykafka_classic.log.offset_index import OffsetIndex
+from pykafka_classic.log.recent_batches import RecentBatches
 from pykafka_classic.log.time_index import NO_TIMESTAMP, TimeIndex, TimestampOffset
 from pykafka_classic.log.transaction_index import TransactionIndex
 
 RELATIVE_OFFSET_MAX: Final = 0x7FFFFFFF
-TAIL_BATCHES_MAX: Final = 512  # positions remembered per active segment
 
 log = logging.getLogger("kafka.log.LogSegment")
 
@@ -55,11 +53,9 @@ class LogSegment:
         "_first_timestamp",
         "_jitter_ms",
         "_largest",
+        "_recent",
         "_services",
         "_since_index_entry",
-        "_tail_from",
-        "_tail_offsets",
-        "_tail_positions",
         "base_offset",
         "created_ms",
         "directory",
@@ -87,9 +83,7 @@ class LogSegment:
         self._largest: TimestampOffset | None = None  # None: not looked up in the time index yet
         self._first_timestamp: int | None = None  # of the first batch; None: not read yet
         self._since_index_entry = 0
-        self._tail_from = base_offset  # offsets from here on are found in the two columns
-        self._tail_offsets = array("q")  # last offset of each remembered batch
-        self._tail_positions = array("q")
+        self._recent = RecentBatches(base_offset)
 
     @classmethod
     def create(cls, services: LogServices, directory: str, base_offset: int, config: LogConfig, suffix: str = "") -> LogSegment:
@@ -109,7 +103,8 @@ class LogSegment:
         """A segment found on disk. Reads nothing but the size."""
         segment = cls(services, directory, base_offset, config, suffix)
         segment.size = segment._file_system.size(segment.path(names.LOG))
-        segment._forget_tail()
+        if segment.size:
+            segment._recent.forget()
         return segment
 
     def __repr__(self) -> str:
@@ -231,11 +226,7 @@ class LogSegment:
         if position == 0:
             self._first_timestamp = largest.timestamp
         self.size = position + size
-        self._tail_offsets.append(last_offset)
-        self._tail_positions.append(position)
-        if len(self._tail_offsets) > 2 * TAIL_BATCHES_MAX:
-            self._tail_from = self._tail_offsets[TAIL_BATCHES_MAX - 1] + 1
-            del self._tail_offsets[:TAIL_BATCHES_MAX], self._tail_positions[:TAIL_BATCHES_MAX]
+        self._recent.append(last_offset, position)
 
     def should_roll(self, incoming_size: int, incoming_timestamp: int, incoming_last_offset: int) -> bool:
         """Whether the incoming batches belong into a new segment."""
@@ -257,10 +248,8 @@ class LogSegment:
         largest = self.largest_timestamp
         self.time_index.maybe_append(*largest, at_roll=True)
         self.write_indexes()
-
-    def seal_tail(self) -> None:
-        """Forget the remembered positions: the segment is not the active one any more."""
-        self._forget_tail()
+        if self.size:
+            self._recent.forget()
 
     def update_config(self, config: LogConfig) -> None:
         """A changed topic configuration; the size of the indexes stays."""
@@ -297,13 +286,9 @@ class LogSegment:
 
     def translate_offset(self, offset: int) -> OffsetPosition | None:
         """The first batch that ends at or after `offset`; None where there is none."""
-        if offset >= self._tail_from:
-            index = bisect_left(self._tail_offsets, offset)
-            if index == len(self._tail_offsets):
-                return None
-            position = self._tail_positions[index]
-            following = self._tail_positions[index + 1] if index + 1 < len(self._tail_positions) else self.size
-            return OffsetPosition(self._tail_offsets[index], position, following - position)
+        if offset >= self._recent.from_offset:
+            found = self._recent.find(offset, self.size)
+            return None if found is None else OffsetPosition(*found)
         for header in self.headers(self.position_before(offset)):
             if header.last_offset >= offset:
                 return OffsetPosition(header.last_offset, header.position, header.size)
@@ -326,13 +311,14 @@ class LogSegment:
 
     def end_offset(self) -> int:
         """The offset after its last batch; the base offset while it is empty. Walks the headers behind the last index entry."""
-        if self._tail_offsets:
-            return self._tail_offsets[-1] + 1
+        remembered = self._recent.end_offset
+        if remembered is not None:
+            return remembered
         last = None
         for last in self.headers(self.position_before(self.offset_index.last_offset)):
             pass
         end = last.last_offset + 1 if last is not None else self.base_offset
-        self._tail_from = min(self._tail_from, end)  # whatever is appended from now on is remembered
+        self._recent.begin(end)
         return end
 
     def find_offset_by_timestamp(self, timestamp: int, starting_offset: int) -> BatchHeader | None:
@@ -362,9 +348,7 @@ class LogSegment:
             self.file().truncate(position)
         self.size = position
         self._since_index_entry = 0
-        keep = bisect_left(self._tail_positions, position)
-        del self._tail_offsets[keep:], self._tail_positions[keep:]
-        self._tail_from = min(self._tail_from, offset)
+        self._recent.truncate(position, offset)
         if position == 0:
             self.created_ms, self._first_timestamp = self._services.clock.now_ms(), None
         self._reload_largest_timestamp()
@@ -377,8 +361,7 @@ class LogSegment:
         self._largest = TimestampOffset(NO_TIMESTAMP, self.base_offset)
         self._first_timestamp = None
         self._since_index_entry = 0
-        self._tail_from = self.base_offset
-        self._tail_offsets, self._tail_positions = array("q"), array("q")
+        self._recent = RecentBatches(self.base_offset)
 
     def _reload_largest_timestamp(self) -> None:
         indexed = self.time_index.last_entry
@@ -390,10 +373,6 @@ class LogSegment:
 
     def _header_at(self, position: int) -> BatchHeader | None:
         return next(self.headers(position), None) if position < self.size else None
-
-    def _forget_tail(self) -> None:
-        self._tail_from = 1 << 63 if self.size else self.base_offset
-        self._tail_offsets, self._tail_positions = array("q"), array("q")
 
     def _move_indexes(self) -> None:
         self.offset_index.file.path = self.path(names.INDEX)

@@ -31,6 +31,7 @@ class LogServices:
     random: Random
     producer_expiration_ms: int = PRODUCER_EXPIRATION_MS  # transactional.id.expiration.ms
     topic_ids: bool = True  # inter.broker.protocol.version >= 2.8: partition.metadata is kept
+    zstd_allowed: bool = True  # inter.broker.protocol.version >= 2.1
     on_storage_error: Callable[[str, OSError], None] = _ignore  # (log dir, error): the directory is to be taken offline
     on_truncated: Callable[[str], None] = _ignore  # (log dir): its recovery points on disk may lie too high now
     open_files: OpenFiles = field(default_factory=OpenFiles)

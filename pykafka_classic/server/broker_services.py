@@ -18,6 +18,7 @@ from pykafka_classic.server.metadata_cache import MetadataCache
 from pykafka_classic.server.producer_id_manager import ProducerIdManager
 from pykafka_classic.server.replica_manager import ReplicaManager
 from pykafka_classic.server.topic_admin import TopicAdmin
+from pykafka_classic.server.topic_configs import TopicConfigs
 from pykafka_classic.server.topic_waiters import TopicWaiters
 
 
@@ -34,6 +35,7 @@ class BrokerServices:
     fetch_manager: FetchManager
     controller: KafkaController
     topic_admin: TopicAdmin
+    topic_configs: TopicConfigs
     auto_topic_creation: AutoTopicCreation
     topic_waiters: TopicWaiters
     producer_ids: ProducerIdManager

@@ -7,7 +7,7 @@ session, and deletes those older than 15 minutes (facts/coordination.md 1.7).
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from pykafka_classic.common.clock import Clock
 from pykafka_classic.common.promise import Promise, spawn
@@ -42,6 +42,12 @@ class TopicConfigs:
         names = sorted(listed.children)
         found = await self._zk.submit([GetData(configs.topic_path(name)) for name in names])
         return {name: self._decode(name, result.data) for name, result in zip(names, found, strict=True) if result.ok}
+
+    async def load(self, topics: Sequence[str]) -> None:
+        """Apply the overrides of these topics, before their first logs are made: a new topic's config node has no notification."""
+        found = await self._zk.submit([GetData(configs.topic_path(name)) for name in topics])
+        for name, result in zip(topics, found, strict=True):
+            self._apply(name, self._decode(name, result.data) if result.ok else {})
 
     def scan(self) -> None:
         """Handle new notifications; a scan under way is followed by another one."""

@@ -88,7 +88,8 @@ def end_offsets(bootstrap: str, topic: str) -> dict[int, int]:
 def read_all(bootstrap: str, topic: str, **settings: object) -> dict[int, list[Stored]]:
     """All records of a topic up to the high watermarks of now, by partition, in the order in which they came."""
     ends = end_offsets(bootstrap, topic)
-    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "reads-all", "enable.auto.commit": False, "enable.partition.eof": True, **settings})
+    common = {"group.id": "reads-all", "enable.auto.commit": False, "enable.partition.eof": True, "fetch.wait.max.ms": 20}
+    consumer = Consumer({"bootstrap.servers": bootstrap} | common | settings)
     consumer.assign([TopicPartition(topic, number, OFFSET_BEGINNING) for number in ends])
     try:
         return collect(consumer, waiting_for=set(ends))

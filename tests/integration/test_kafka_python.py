@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import closing
 from typing import Any, Final
 
 import pytest
-from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
-from kafka.admin import NewTopic
 
 from pykafka_classic.testing.cluster import LocalCluster
 from tests.integration.foreign import DEADLINE_S, eventually
+
+with warnings.catch_warnings():  # its own use of what Python will drop one day
+    warnings.simplefilter("ignore")
+    from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
+    from kafka.admin import NewTopic
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
 START_MS: Final = 1_600_000_000_000
 

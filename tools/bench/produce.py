@@ -33,7 +33,9 @@ class Failures:
 def throughput(bootstrap: str) -> float:
     """Megabytes (10^6) of values per second, from the first record to the last acknowledgement."""
     failures = Failures()
-    producer = Producer({"bootstrap.servers": bootstrap, "acks": 1, "linger.ms": 5, "batch.size": 1_000_000, "queue.buffering.max.messages": 200_000})
+    producer = Producer(
+        {"bootstrap.servers": bootstrap, "log_level": 0, "acks": 1, "linger.ms": 5, "batch.size": 1_000_000, "queue.buffering.max.messages": 200_000}
+    )
     value = bytes(range(250)) * (BIG // 250)
     producer.list_topics(TOPIC)
     began = time.monotonic()
@@ -55,7 +57,7 @@ def throughput(bootstrap: str) -> float:
 def round_trips(bootstrap: str) -> float:
     """Acknowledged records per second, each sent when the one before it is acknowledged."""
     failures = Failures()
-    producer = Producer({"bootstrap.servers": bootstrap, "acks": 1, "linger.ms": 0, "max.in.flight": 1, "socket.nagle.disable": True})
+    producer = Producer({"bootstrap.servers": bootstrap, "log_level": 0, "acks": 1, "linger.ms": 0, "max.in.flight": 1, "socket.nagle.disable": True})
     value = bytes(SMALL)
     producer.list_topics(TOPIC)
     count, began = 0, time.monotonic()
@@ -70,7 +72,7 @@ def round_trips(bootstrap: str) -> float:
 def main() -> None:
     """Print the figures."""
     with tempfile.TemporaryDirectory(prefix="pykafka-bench-") as directory, LocalCluster(Path(directory), brokers=1) as cluster:
-        admin = AdminClient({"bootstrap.servers": cluster.bootstrap})
+        admin = AdminClient({"bootstrap.servers": cluster.bootstrap, "log_level": 0})
         admin.create_topics([NewTopic(TOPIC, 1, 1)])[TOPIC].result(30)
         print(f"one broker, acks=1, {BIG} B records: {throughput(cluster.bootstrap):.0f} MB/s (aim: above 150)")
         print(f"one {SMALL} B record in flight: {round_trips(cluster.bootstrap):,.0f} a second (aim: above 3,000)")

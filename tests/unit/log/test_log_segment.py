@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from pykafka_classic.log.batch_header import BatchHeader, iterate_headers
-from pykafka_classic.log.log_segment import TAIL_BATCHES_MAX, LogSegment
+from pykafka_classic.log.log_segment import LogSegment
+from pykafka_classic.log.recent_batches import BATCHES_MAX
 from pykafka_classic.log.time_index import TimestampOffset
 from tests.unit.log.helpers import LOG_DIR, NOW_MS, Disk, batch, message, offsets_of
 
@@ -71,9 +72,9 @@ def test_the_tail_is_found_without_reading(disk: Disk) -> None:
 def test_positions_beyond_the_remembered_tail_are_found_through_the_index() -> None:
     disk = Disk(index_interval_bytes=4096, segment_bytes=1 << 20)
     segment = new_segment(disk)
-    fill(segment, range(3 * TAIL_BATCHES_MAX))
-    found = [segment.translate_offset(offset) for offset in range(3 * TAIL_BATCHES_MAX)]
-    assert [position.last_offset for position in found if position is not None] == list(range(3 * TAIL_BATCHES_MAX))
+    fill(segment, range(3 * BATCHES_MAX))
+    found = [segment.translate_offset(offset) for offset in range(3 * BATCHES_MAX)]
+    assert [position.last_offset for position in found if position is not None] == list(range(3 * BATCHES_MAX))
 
 
 def test_a_gap_left_by_compaction_leads_to_the_next_batch(disk: Disk) -> None:

@@ -1,0 +1,117 @@
+"""The launchers, as an operator uses them: from another folder, through a link, in the background, with overrides; started, seen and stopped."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pykafka_classic.edges.blocking_client import BlockingClient
+from pykafka_classic.edges.child_processes import free_ports, wait_until
+from pykafka_classic.protocol.messages.metadata import MetadataRequest, MetadataResponse
+from pykafka_classic.protocol.network import Disconnected
+
+ROOT = Path(__file__).resolve().parents[2]
+ENVIRONMENT = ROOT / ".venv" / "bin" / "python"
+
+pytestmark = pytest.mark.skipif(not ENVIRONMENT.exists(), reason="the launchers use the checkout's .venv: run `make setup`")
+
+
+class Operator:
+    """Somebody with a shell in a folder of their own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.logs = folder / "logs"
+        self.zookeeper_port, self.port = free_ports(2)
+
+    def run(self, tool: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run a launcher through a symbolic link."""
+        link = self.folder / tool
+        if not link.is_symlink():
+            link.symlink_to(ROOT / "tools" / tool)
+        environment = {**os.environ, "LOG_DIR": str(self.logs)}
+        return subprocess.run([str(link), *arguments], cwd=self.folder, env=environment, capture_output=True, text=True, timeout=60, check=False)
+
+    def broker_arguments(self) -> list[str]:
+        """The sample, moved to free ports and to this folder."""
+        overrides = {
+            "zookeeper.connect": f"127.0.0.1:{self.zookeeper_port}",
+            "listeners": f"PLAINTEXT://127.0.0.1:{self.port}",
+            "log.dirs": str(self.folder / "data"),
+            "no.such.key": "1",
+        }
+        return [str(ROOT / "config" / "server.properties"), *(part for key, value in overrides.items() for part in ("--override", f"{key}={value}"))]
+
+    def brokers_known(self) -> int:
+        """How many brokers the broker tells of; 0 where it does not answer."""
+        try:
+            with BlockingClient("127.0.0.1", self.port, timeout_ms=5_000) as client:
+                told = client.send(MetadataRequest())
+        except Disconnected:
+            return 0
+        assert isinstance(told, MetadataResponse)
+        return len(told.brokers)
+
+    def written(self) -> str:
+        """What the broker wrote."""
+        return (self.logs / "kafkaServer.out").read_text()
+
+
+@pytest.fixture
+def operator(tmp_path: Path) -> Iterator[Operator]:
+    """An operator; whatever they left running is stopped."""
+    someone = Operator(tmp_path)
+    yield someone
+    os.environ.pop("SIGNAL", None)
+    someone.run("kafka-server-stop.sh")
+    someone.run("zookeeper-server-stop.sh")
+
+
+def test_zookeeper_and_a_broker_are_started_and_stopped_in_the_background(operator: Operator) -> None:
+    properties = operator.folder / "zookeeper.properties"
+    properties.write_text(f"dataDir={operator.folder / 'zookeeper'}\nclientPort={operator.zookeeper_port}\nadmin.enableServer=false\n")
+    assert operator.run("zookeeper-server-start.sh", "-daemon", str(properties)).returncode == 0
+    assert operator.run("kafka-server-start.sh", "-daemon", *operator.broker_arguments()).returncode == 0
+    wait_until(lambda: operator.brokers_known() == 1, seconds=60)
+    assert "WARN The configuration 'no.such.key' was supplied but isn't a known config" in operator.written()
+    assert "INFO [KafkaServer id=0] started (kafka.server.KafkaServer)" in operator.written()
+
+    assert operator.run("kafka-server-stop.sh").returncode == 0
+    wait_until(lambda: "[KafkaServer id=0] shut down completed" in operator.written(), seconds=60)
+    wait_until(lambda: operator.run("kafka-server-stop.sh").returncode == 1, seconds=60)
+    assert operator.run("zookeeper-server-stop.sh").returncode == 0
+    wait_until(lambda: not list(operator.logs.glob("*.pid")) or operator.run("zookeeper-server-stop.sh").returncode == 1, seconds=60)
+
+
+@pytest.mark.parametrize(("tool", "said"), [("kafka-server-stop.sh", "No kafka server to stop"), ("zookeeper-server-stop.sh", "No zookeeper server to stop")])
+def test_stopping_nothing_is_status_1(operator: Operator, tool: str, said: str) -> None:
+    outcome = operator.run(tool)
+    assert (outcome.returncode, outcome.stdout) == (1, f"{said}\n")
+
+
+@pytest.mark.parametrize("tool", ["kafka-server-start.sh", "zookeeper-server-start.sh"])
+def test_starting_without_a_file_prints_the_usage(operator: Operator, tool: str) -> None:
+    outcome = operator.run(tool)
+    assert outcome.returncode == 1
+    assert outcome.stderr.startswith(f"USAGE: {tool} [-daemon]")
+
+
+def test_bad_value_ends_with_status_1_and_says_what_is_allowed(operator: Operator) -> None:
+    outcome = operator.run("kafka-server-start.sh", *operator.broker_arguments(), "--override", "num.io.threads=0")
+    assert outcome.returncode == 1
+    assert outcome.stderr == "Invalid value 0 for configuration num.io.threads: Value must be at least 1\nnum.io.threads takes an INT in [1,...]\n"
+
+
+def test_launcher_without_an_environment_says_what_to_do(tmp_path: Path) -> None:
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for name in ("kafka-run-class.sh", "kafka-server-start.sh"):
+        (tools / name).write_bytes((ROOT / "tools" / name).read_bytes())
+        (tools / name).chmod(0o755)
+    outcome = subprocess.run([str(tools / "kafka-server-start.sh")], capture_output=True, text=True, check=False)
+    assert outcome.returncode == 1
+    assert "run 'make setup'" in outcome.stderr

@@ -1,0 +1,1 @@
+"""Mirrors pykafka_classic/cli."""

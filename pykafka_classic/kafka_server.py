@@ -11,6 +11,7 @@ import gc
 import logging
 import random
 import signal
+from collections.abc import Callable
 from dataclasses import replace
 
 from pykafka_classic.broker_parts import BrokerBuilder, BrokerParts
@@ -18,7 +19,7 @@ from pykafka_classic.common.config import ConfigError, KafkaConfig
 from pykafka_classic.common.errors import KafkaError
 from pykafka_classic.common.listeners import EndPoint
 from pykafka_classic.common.promise import Promise, spawn
-from pykafka_classic.common.zookeeper import SessionEvent
+from pykafka_classic.common.zookeeper import Create, SessionEvent
 from pykafka_classic.edges.broker_edges import BrokerEdges, advertised
 from pykafka_classic.edges.reactor import Reactor
 from pykafka_classic.edges.twisted_server import CannotListen
@@ -28,9 +29,10 @@ from pykafka_classic.log.meta_properties import InvalidMetaProperties, MetaPrope
 from pykafka_classic.server.broker_registration import RegistrationFailed
 from pykafka_classic.server.dispatcher import Dispatcher
 from pykafka_classic.server.identity import InconsistentIdentity, check_cluster_id, get_or_create_cluster_id, read_all_meta_properties, resolve_broker_id
-from pykafka_classic.server.zk_operations import children_or_none, create_persistent_paths, data_or_none
-from zk_schema import PERSISTENT_PATHS, broker_ids, topics
+from pykafka_classic.server.zk_operations import children_or_none, create_persistent_paths, data_or_none, submit_one
+from zk_schema import PERSISTENT_PATHS, broker_ids, log_dir_event_notification, topics
 from zk_schema.broker_ids import BrokerIdZNode
+from zk_schema.log_dir_event_notification import LogDirEventZNode
 
 log = logging.getLogger("kafka.server.KafkaServer")
 
@@ -43,7 +45,8 @@ class KafkaServer:
     Invariant: `_parts` is None before the start has come to the logs.
     """
 
-    def __init__(self, config: KafkaConfig, edges: BrokerEdges) -> None:
+    def __init__(self, config: KafkaConfig, edges: BrokerEdges, *, on_fatal: Callable[[str], None]) -> None:
+        self._on_fatal = on_fatal  # the broker must not go on; the text says why
         self._config = config
         self._edges = edges
         self._random = random.SystemRandom()
@@ -75,6 +78,7 @@ class KafkaServer:
         await self._check_end_points()
         await self._register(parts)
         parts.log_manager.write_meta_properties(MetaProperties(broker_id=self._config.broker_id, cluster_id=cluster_id))
+        parts.replica_manager.on_log_dir_failure = self._log_dir_failed
         parts.replica_manager.startup()
         parts.controller.startup()
         await parts.services.producer_ids.claim_block()
@@ -137,6 +141,16 @@ class KafkaServer:
                 self._config.broker_id,
             )
 
+    def _log_dir_failed(self, log_dir: str) -> None:
+        """Tell the controller, which moves the leaderships away; without any directory there is nothing left to serve."""
+        assert self._parts is not None
+        if not self._parts.log_manager.online_log_dirs:
+            self._on_fatal(f"Shutdown broker because all log dirs in {', '.join(self._config.log_directories)} have failed")
+            return
+        log.warning("%s Log dir %s has failed: its partitions are offline here", self.prefix, log_dir)
+        data = log_dir_event_notification.encode(LogDirEventZNode(self._config.broker_id))
+        spawn(submit_one(self._edges.zk, Create(log_dir_event_notification.CREATE_PATH, data, sequential=True)))
+
     # stop
 
     async def shutdown(self) -> None:
@@ -178,7 +192,7 @@ class BrokerProcess:
     def __init__(self, config: KafkaConfig, reactor: Reactor) -> None:
         self.exit_status = 0
         self._reactor = reactor
-        self._server = KafkaServer(config, BrokerEdges(config, reactor))
+        self._server = KafkaServer(config, BrokerEdges(config, reactor), on_fatal=self._fatal)
         self._started: Promise[None] | None = None
         self._stopping = False
 
@@ -203,6 +217,11 @@ class BrokerProcess:
         self.exit_status = 1
         expected = isinstance(error, START_FAILURES)
         log.critical("%s Fatal error during startup: %s", self._server.prefix, error, exc_info=None if expected else error)
+        self.stop()
+
+    def _fatal(self, reason: str) -> None:
+        log.critical("%s %s", self._server.prefix, reason)
+        self.exit_status = 1
         self.stop()
 
     def _stopped(self, outcome: Promise[None]) -> None:

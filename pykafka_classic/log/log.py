@@ -20,13 +20,13 @@ from __future__ import annotations
 
 import logging
 import posixpath
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final
 from uuid import UUID
 
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.log_config import LogConfig
-from pykafka_classic.common.promise import Promise, spawn
+from pykafka_classic.common.promise import Promise
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.log import log_reads, names
 from pykafka_classic.log.append_checks import AppendRules
@@ -35,7 +35,8 @@ from pykafka_classic.log.checkpoints import encode_epochs
 from pykafka_classic.log.leader_epoch_cache import LeaderEpochFileCache
 from pykafka_classic.log.leader_records import prepare_leader_append
 from pykafka_classic.log.log_append import Incoming, fitting_runs, from_leader
-from pykafka_classic.log.log_loader import LoadedLog, replay_producers_from_snapshot
+from pykafka_classic.log.log_flusher import LogFlusher
+from pykafka_classic.log.log_loader import LoadedLog, LogRange, replay_producers_from_snapshot
 from pykafka_classic.log.log_retention import deletable_segments
 from pykafka_classic.log.log_segment import LogSegment
 from pykafka_classic.log.log_services import LogServices
@@ -43,6 +44,7 @@ from pykafka_classic.log.log_values import FetchDataInfo, LogAppendInfo, LogOffs
 from pykafka_classic.log.partition_metadata import encode_partition_metadata
 from pykafka_classic.log.producer_append import ProducerUpdates, check_producers
 from pykafka_classic.log.segment_recovery import complete_transaction
+from pykafka_classic.log.segment_removal import remove_files_later
 from pykafka_classic.log.storage_errors import storage_errors
 
 log = logging.getLogger("kafka.log.Log")
@@ -66,9 +68,8 @@ class Log:
         self.producers = loaded.producers
         self.log_start_offset = loaded.log_start_offset
         self.log_end_offset = loaded.log_end_offset
-        self.recovery_point = loaded.recovery_point
+        self._flusher = LogFlusher(self, services, loaded.recovery_point)
         self.high_watermark = loaded.log_start_offset
-        self.last_flush_ms = services.clock.now_ms()
         self.version = 0  # grows when segments are removed or replaced otherwise than by rolling: what the cleaner read before is then stale
         self._failed = False
         for segment in self.segments:
@@ -104,6 +105,16 @@ class Log:
         if unstable is None or unstable >= self.high_watermark:
             return self.high_watermark
         return max(unstable, self.log_start_offset)
+
+    @property
+    def recovery_point(self) -> int:
+        """Everything below is on disk for good."""
+        return self._flusher.recovery_point
+
+    @property
+    def last_flush_ms(self) -> int:
+        """When that last rose."""
+        return self._flusher.last_flush_ms
 
     def now_ms(self) -> int:
         """The broker's time."""
@@ -174,14 +185,9 @@ class Log:
             return LogAppendInfo(log_start_offset=self.log_start_offset)
         info = incoming.append_info()
         info.log_start_offset = self.log_start_offset
-        for part in self._fitting(incoming):
+        for part in fitting_runs(incoming, self.segments.active.size, self.config.segment_bytes):
             self._write(part, check_producers(self.producers, part, AppendOrigin.REPLICATION))
         return info
-
-    def _fitting(self, incoming: Incoming) -> Iterable[Incoming]:
-        if incoming.size <= self.config.segment_bytes:
-            return (incoming,)
-        return fitting_runs(incoming, max(self.config.segment_bytes - self.segments.active.size, 0), self.config.segment_bytes)
 
     def _write(self, incoming: Incoming, updates: ProducerUpdates | None) -> None:
         segment = self.segments.active
@@ -197,7 +203,7 @@ class Log:
             for completed in updates.completed:
                 complete_transaction(segment, self.producers, completed)
         self.producers.map_end_offset = last_offset + 1
-        if self.log_end_offset - self.recovery_point >= self.config.flush_messages:
+        if self.log_end_offset - self._flusher.recovery_point >= self.config.flush_messages:
             self.flush()
 
     def _assign_epochs(self, incoming: Incoming) -> None:
@@ -217,27 +223,21 @@ class Log:
         `min_one_message`: the first batch whole, however large. Raises OFFSET_OUT_OF_RANGE outside [log start, LEO].
         """
         if not self.log_start_offset <= start_offset <= self.log_end_offset:
-            raise self._out_of_range(start_offset)
+            raise log_reads.out_of_range(self, start_offset)
         if start_offset >= max_offset:
             return FetchDataInfo(self.offset_metadata(start_offset), aborted_transactions=() if include_aborted else None)
         segment: LogSegment | None = self.segments.floor(start_offset) or self.segments.first
         while segment is not None:
             info = log_reads.read_segment(segment, start_offset, max_length, self._end_in(segment, max_offset), min_one_message=min_one_message)
             if info is not None:
-                return self._with_aborted(segment, info, max_offset) if include_aborted else info
+                return log_reads.with_aborted(self, segment, info, max_offset) if include_aborted else info
             segment = self.segments.higher(segment.base_offset)  # all that this one held from there on was compacted away
         return FetchDataInfo(self.offset_metadata(self.log_end_offset), aborted_transactions=() if include_aborted else None)
 
     @storage_errors
     def bytes_from(self, offset: int, max_offset: int) -> int:
         """Bytes of the batches from `offset` up to `max_offset`."""
-        if max_offset <= offset:
-            return 0
-        start, end = self.offset_metadata(max(offset, self.log_start_offset)), self.offset_metadata(max_offset)
-        if start.is_on_same_segment_as(end):
-            return max(end.bytes_after(start), 0)
-        between = self.segments.between(start.segment_base_offset, end.segment_base_offset)
-        return max(sum(segment.size for segment in between) - start.relative_position + end.relative_position, 0)
+        return log_reads.bytes_between(self, max(offset, self.log_start_offset), max_offset)
 
     @storage_errors
     def offset_for_timestamp(self, timestamp: int) -> TimestampedOffset | None:
@@ -253,14 +253,6 @@ class Log:
         if max_offset >= self.log_end_offset or self.segments.floor(max_offset) is not segment:
             return segment.size
         return log_reads.position_of(segment, max_offset)
-
-    def _with_aborted(self, segment: LogSegment, info: FetchDataInfo, max_offset: int) -> FetchDataInfo:
-        aborted = log_reads.aborted_transactions(self, segment, info, max_offset)
-        return FetchDataInfo(info.fetch_offset_metadata, info.records, info.first_entry_incomplete, aborted)
-
-    def _out_of_range(self, offset: int) -> KafkaError:
-        message = f"Received request for offset {offset} for partition {self.topic_partition}, but we only have log segments in the range {self.log_start_offset} to {self.log_end_offset}."
-        return KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE, message)
 
     # Rolling, flushing
 
@@ -282,46 +274,13 @@ class Log:
     @storage_errors
     def flush(self, offset: int | None = None) -> None:
         """fsync everything below `offset` (the LEO). Blocks."""
-        end = self.log_end_offset if offset is None else offset
-        if end > self.recovery_point:
-            self._sync_work(end)()
-            self._flushed(end)
+        self._flusher.flush(self.log_end_offset if offset is None else offset)
 
     def flush_in_background(self, offset: int | None = None) -> Promise[None]:
         """The same off the deciders' thread; kept when it is done. A failing disk is reported like any other, and the promise kept all the same."""
-        end = self.log_end_offset if offset is None else offset
-        if end <= self.recovery_point or self._failed:
+        if self._failed:
             return Promise.resolved(None)
-        return spawn(self._flush_later(end))
-
-    async def _flush_later(self, end: int) -> None:
-        version = self.version
-        try:
-            await self._services.background.run(self._sync_work(end))
-        except OSError as error:
-            self.storage_failed(error)
-            return
-        await self._services.writer.drained()
-        if version == self.version:  # nothing was truncated meanwhile, so what was synced is still the log
-            self._flushed(min(end, self.log_end_offset))
-
-    def _sync_work(self, end: int) -> Callable[[], None]:
-        segments: Sequence[LogSegment] = self.segments.between(self.recovery_point, end)
-        for segment in segments:
-            segment.write_indexes()
-        file_system, directory = self._services.file_system, self.directory
-
-        def sync() -> None:
-            for segment in segments:
-                segment.sync()
-            if file_system.exists(directory):
-                file_system.sync_directory(directory)
-
-        return sync
-
-    def _flushed(self, end: int) -> None:
-        self.recovery_point = max(self.recovery_point, end)
-        self.last_flush_ms = self.now_ms()
+        return self._flusher.flush_in_background(self.log_end_offset if offset is None else offset)
 
     # Truncating, deleting
 
@@ -354,8 +313,8 @@ class Log:
     def _complete_truncation(self, start: int, end: int) -> None:
         self.version += 1
         self.log_start_offset, self.log_end_offset = start, end
-        self.recovery_point = min(self.recovery_point, end)
-        replay_producers_from_snapshot(self.producers, self.segments, start, end, self.now_ms())
+        self._flusher.recovery_point = min(self.recovery_point, end)
+        replay_producers_from_snapshot(self.producers, self.segments, LogRange(start, end), self.now_ms())
         self.update_high_watermark(min(self.high_watermark, end))
         self._services.on_truncated(self.parent_dir)
 
@@ -376,21 +335,12 @@ class Log:
         if not segments:
             return
         self.version += 1
-        paths: list[str] = []
         for segment in segments:
             self.segments.remove(segment)
             segment.rename(names.DELETED)
             if with_snapshots:
                 self.producers.remove_snapshot(segment.base_offset)
-            paths += [segment.path(kind) for kind in (names.LOG, names.INDEX, names.TIME_INDEX, names.TXN_INDEX)]
-        file_system = self._services.file_system
-
-        def remove() -> None:
-            for path in paths:
-                if file_system.exists(path):
-                    file_system.remove(path)
-
-        self._services.clock.call_later(self.config.file_delete_delay_ms, lambda: self._run_quietly(remove))
+        remove_files_later(self._services, segments, self.config.file_delete_delay_ms, self.storage_failed)
 
     # Life
 
@@ -454,17 +404,7 @@ class Log:
         self.log_start_offset = offset
         if self.high_watermark < offset:
             self.update_high_watermark(offset)
-        self.recovery_point = max(self.recovery_point, offset)
+        self._flusher.recovery_point = max(self.recovery_point, offset)
 
     def _write_epochs(self) -> None:
         self._services.writer.submit(f"{self.directory}/{names.LEADER_EPOCH_CHECKPOINT}", encode_epochs(self.leader_epoch_cache.entries))
-
-    def _run_quietly(self, work: Callable[[], None]) -> None:
-        def settled(outcome: Promise[None]) -> None:
-            error = outcome.error()
-            if isinstance(error, OSError):
-                self.storage_failed(error)
-            elif error is not None:
-                log.error("%s", self, exc_info=error)
-
-        self._services.background.run(work).when_settled(settled)

@@ -93,17 +93,20 @@ def _require_order(batches: Sequence[BatchHeader], log_end_offset: int, partitio
         expected = batch.last_offset + 1
 
 
-def fitting_runs(incoming: Incoming, room: int, segment_bytes: int) -> Iterator[Incoming]:
-    """Cut an append that is larger than a whole segment into runs that fit: the first into `room`, the others into new segments."""
+def fitting_runs(incoming: Incoming, active_size: int, segment_bytes: int) -> Iterator[Incoming]:
+    """Cut an append that is larger than a whole segment into runs that fit: the first into what room the active segment has, the others into new ones."""
+    if incoming.size <= segment_bytes:
+        yield incoming
+        return
     view = memoryview(b"".join(incoming.buffers)) if len(incoming.buffers) > 1 else memoryview(incoming.buffers[0])
     run: list[BatchHeader] = []
+    room = segment_bytes - active_size
     for batch in incoming.batches:
         if run and batch.position + batch.size - run[0].position > room:
             yield _part(view, run)
             run, room = [], segment_bytes
         run.append(batch)
-    if run:
-        yield _part(view, run)
+    yield _part(view, run)
 
 
 def _part(view: memoryview, run: Sequence[BatchHeader]) -> Incoming:

@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 from uuid import UUID
 
 from pykafka_classic.common.log_config import LogConfig
@@ -60,7 +61,6 @@ class LoadRequest:
     recovery_point: int = 0  # from the checkpoints
     log_start_offset: int = 0
     is_new: bool = False  # just created: the directory is empty
-    names: list[str] = field(default_factory=list)
 
 
 def load_log(services: LogServices, request: LoadRequest) -> LoadedLog:
@@ -276,27 +276,34 @@ class _Loader:
             for offset in self._last_bases(end_offset):  # nothing to find in older formats; and after an upgrade nobody has written with a producer id yet
                 producers.skip_to(offset)
             return
-        now_ms = self._services.clock.now_ms()
-        replay_producers_from_snapshot(producers, self._segments, self._log_start_offset, end_offset, now_ms, snapshot_bases=self._last_bases(end_offset))
+        offsets, now_ms = LogRange(self._log_start_offset, end_offset), self._services.clock.now_ms()
+        replay_producers_from_snapshot(producers, self._segments, offsets, now_ms, snapshot_bases=self._last_bases(end_offset))
         producers.take_snapshot()
 
     def _last_bases(self, end_offset: int) -> list[int]:
         return [*[base for base in self._segments.base_offsets[-2:] if base < end_offset], end_offset]
 
 
+class LogRange(NamedTuple):
+    """The offsets that a log has."""
+
+    start_offset: int
+    end_offset: int
+
+
 def replay_producers_from_snapshot(
-    producers: ProducerStateManager, segments: LogSegments, log_start_offset: int, end_offset: int, now_ms: int, *, snapshot_bases: Sequence[int] = ()
+    producers: ProducerStateManager, segments: LogSegments, offsets: LogRange, now_ms: int, *, snapshot_bases: Sequence[int] = ()
 ) -> None:
-    """Bring producer state to `end_offset`: newest snapshot, then the batches behind it."""
+    """Bring producer state to the log's end: newest snapshot, then the batches behind it. At these segment bases a snapshot is taken on the way."""
+    start_offset, end_offset = offsets
     was_empty = producers.is_empty and producers.map_end_offset >= end_offset
-    producers.truncate_and_reload(log_start_offset, end_offset, now_ms)
+    producers.truncate_and_reload(start_offset, end_offset, now_ms)
     if end_offset > producers.map_end_offset and not was_empty:
         for segment in segments.between(producers.map_end_offset, end_offset):
-            start = max(segment.base_offset, producers.map_end_offset, log_start_offset)
-            producers.map_end_offset = start
+            producers.map_end_offset = begin = max(segment.base_offset, producers.map_end_offset, start_offset)
             if segment.base_offset in snapshot_bases:
                 producers.take_snapshot()
-            first, last = segment.translate_offset(start), segment.translate_offset(end_offset)
+            first, last = segment.translate_offset(begin), segment.translate_offset(end_offset)
             if first is not None:
                 replay_producers(segment, producers, first.position, segment.size if last is None else last.position)
     producers.map_end_offset = end_offset

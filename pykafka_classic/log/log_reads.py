@@ -5,6 +5,7 @@ Source: facts/storage.md 14; Log.scala (read, fetchOffsetByTimestamp, legacyFetc
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from pykafka_classic.common.errors import ErrorCode, KafkaError
@@ -39,7 +40,32 @@ def position_of(segment: LogSegment, offset: int) -> int:
     return segment.size if found is None else found.position
 
 
-def aborted_transactions(log: Log, segment: LogSegment, info: FetchDataInfo, max_offset: int) -> tuple[AbortedTransaction, ...]:
+def bytes_between(log: Log, offset: int, max_offset: int) -> int:
+    """Bytes of the batches from `offset` up to `max_offset`, over segments."""
+    if max_offset <= offset:
+        return 0
+    start, end = log.offset_metadata(offset), log.offset_metadata(max_offset)
+    if start.is_on_same_segment_as(end):
+        return max(end.bytes_after(start), 0)
+    between = log.segments.between(start.segment_base_offset, end.segment_base_offset)
+    return max(sum(segment.size for segment in between) - start.relative_position + end.relative_position, 0)
+
+
+def out_of_range(log: Log, offset: int) -> KafkaError:
+    """What a reader outside the log is told."""
+    message = (
+        f"Received request for offset {offset} for partition {log.topic_partition}, "
+        f"but we only have log segments in the range {log.log_start_offset} to {log.log_end_offset}."
+    )
+    return KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE, message)
+
+
+def with_aborted(log: Log, segment: LogSegment, info: FetchDataInfo, max_offset: int) -> FetchDataInfo:
+    """The same answer with the aborted transactions that overlap it."""
+    return replace(info, aborted_transactions=_aborted_transactions(log, segment, info, max_offset))
+
+
+def _aborted_transactions(log: Log, segment: LogSegment, info: FetchDataInfo, max_offset: int) -> tuple[AbortedTransaction, ...]:
     """Those that overlap what was read; a few behind it may be among them, never one below missing."""
     if info.records is None:
         return ()

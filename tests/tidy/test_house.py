@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 import configparser
 import os
 import re
 import subprocess
 from pathlib import Path
 
-from tests.tidy.source_tree import ROOT, modules, report, tracked_files
+from tests.tidy.source_tree import ROOT, modules, report, tracked_files, tree_of
 
 # Modules of zk_schema that hold no family of nodes, and are tested through those that do.
-WITHOUT_MIRROR = {"families", "sequential", "json_fields", "errors", "paths_to_create", "partition_lists"}
+WITHOUT_MIRROR = {"families", "sequential", "errors", "paths_to_create", "partition_lists"}
+
+# Packages whose tests are not in tests/unit/NAME: they touch the world.
+TESTED_IN = {"edges": "tests/edges", "testing": "tests/integration"}
 
 LAUNCHER = re.compile(r'#!/bin/sh\nexec "\$\(dirname "\$\(readlink -f "\$0"\)"\)/kafka-run-class\.sh" (\w+) "\$@"\n')
 SCRIPTS_OF_THEIR_OWN = {"kafka-run-class.sh", "setup.sh", "lock.sh"}
@@ -37,11 +41,16 @@ def test_every_package_has_its_floor() -> None:
     assert packages | single <= known, report("packages without a floor in setup.cfg", sorted((packages | single) - known))
 
 
-def test_every_family_of_znodes_has_a_unit_test_of_its_name() -> None:
-    tests = {path.stem for path in (ROOT / "tests/unit/zk_schema").glob("test_*.py")}
+def test_every_module_of_zk_schema_is_looked_at_by_a_unit_test() -> None:
+    looked_at = {name for path in modules("tests") if path.parent == ROOT / "tests/unit/zk_schema" for name in _imported_from("zk_schema", path)}
     expected = {path.stem for path in modules("zk_schema") if path.stem != "__init__" and path.stem not in WITHOUT_MIRROR}
-    missing = sorted(name for name in expected if f"test_{name}" not in tests)
-    assert not missing, report("modules of zk_schema without tests/unit/zk_schema/test_NAME.py", missing)
+    assert expected <= looked_at, report("modules of zk_schema that no test in tests/unit/zk_schema imports", sorted(expected - looked_at))
+
+
+def test_every_package_has_a_folder_of_tests() -> None:
+    packages = {path.parent.name for path in modules("pykafka_classic") if path.parent.parent == ROOT / "pykafka_classic" and path.name != "__init__.py"}
+    missing = sorted(name for name in packages if not any((ROOT / TESTED_IN.get(name, f"tests/unit/{name}")).rglob("test_*.py")))
+    assert not missing, report("packages without tests", missing)
 
 
 def test_launchers_are_executable_and_of_one_line() -> None:
@@ -102,3 +111,14 @@ def test_lock_files_pin_every_package_with_a_hash() -> None:
 def test_shell_scripts_parse() -> None:
     for path in sorted((ROOT / "tools").glob("*.sh")):
         assert subprocess.run(["sh", "-n", str(path)], check=False).returncode == 0, Path(path).name
+
+
+def _imported_from(package: str, path: Path) -> set[str]:
+    """Modules of a package that a file imports."""
+    names = set()
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.ImportFrom) and node.module == package:
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and node.module.startswith(f"{package}."):
+            names.add(node.module.split(".")[1])
+    return names

@@ -23,6 +23,7 @@ from pykafka_classic.purgatory.timing_wheel import TimingWheel
 from pykafka_classic.server.auto_topic_creation import AutoTopicCreation
 from pykafka_classic.server.broker_registration import BrokerRegistration
 from pykafka_classic.server.broker_services import BrokerServices
+from pykafka_classic.server.config_admin import ConfigAdmin
 from pykafka_classic.server.controlled_shutdown import ControlledShutdown
 from pykafka_classic.server.feature_cache import FeatureCache
 from pykafka_classic.server.fetch_session import FetchManager
@@ -152,6 +153,7 @@ class BrokerBuilder:
             fetch_manager=FetchManager(seams.clock, self._random, slots=config.max_incremental_fetch_session_cache_slots),
             controller=controller,
             topic_admin=topic_admin,
+            config_admin=ConfigAdmin(config.broker_id, seams.zk, self._metadata_cache),
             topic_configs=TopicConfigs(seams.zk, seams.clock, log_manager.update_topic_config),
             auto_topic_creation=AutoTopicCreation(config, self._metadata_cache, topic_admin),
             topic_waiters=waiters,

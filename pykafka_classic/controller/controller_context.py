@@ -206,11 +206,11 @@ class ControllerContext:
         return [partition for partition in self.leadership if partition.topic not in self.topics_to_be_deleted]
 
     def partitions_with_offline_leader(self) -> list[TopicPartition]:
-        """Partitions, not being deleted, whose leader cannot serve (or that have none)."""
+        """Partitions whose leader cannot serve (or that have none), and that may have another."""
         return [
             partition
             for partition, current in self.leadership.items()
-            if partition.topic not in self.topics_to_be_deleted and not self.is_replica_online(current.leader, partition)
+            if self.may_have_a_leader(partition) and not self.is_replica_online(current.leader, partition)
         ]
 
     def partitions_led_by(self, broker_id: int) -> frozenset[TopicPartition]:
@@ -226,6 +226,12 @@ class ControllerContext:
     def is_topic_queued_up_for_deletion(self, topic: str) -> bool:
         """True from the moment the deletion was asked for until the topic is gone."""
         return topic in self.topics_to_be_deleted
+
+    def may_have_a_leader(self, partition: TopicPartition) -> bool:
+        """Whether leaders are sought for it: not once its topic is to be deleted, unless that waits for the partition's move, which cannot end without a leader."""
+        if partition.topic not in self.topics_to_be_deleted:
+            return True
+        return partition in self.partitions_being_reassigned and partition.topic not in self.topics_with_deletion_started
 
     def are_all_replicas_in_state(self, topic: str, state: ReplicaState) -> bool:
         """Whether every replica of the topic is in this state (true for a topic without replicas)."""

@@ -80,11 +80,11 @@ class PartitionStateMachine:
             self._context.partition_states[partition] = state
 
     async def trigger_online_partition_state_change(self, topic: str | None = None) -> None:
-        """Try to give a leader to all partitions without one (of one topic), topics being deleted aside."""
+        """Try to give a leader to all partitions (of one topic) that have none and may have one."""
         partitions = [
             partition
             for partition in self._context.partitions_in_states(OFFLINE_OR_NEW)
-            if not self._context.is_topic_queued_up_for_deletion(partition.topic) and topic in (None, partition.topic)
+            if self._context.may_have_a_leader(partition) and topic in (None, partition.topic)
         ]
         await self.handle_state_changes(partitions, PartitionState.ONLINE, OfflinePartitionLeaderElection())
 

@@ -12,6 +12,12 @@ Looked at again when the ISR changes, when a broker of T starts, and at failover
 older tools; the former overrides the latter. A topic under reassignment is not deleted meanwhile.
 Source: facts/coordination.md 3.11; Kafka's
 onPartitionReassignment and maybeTriggerPartitionReassignment.
+
+Differs from Kafka, in what a simulation found:
+* a cancellation or replacement that would delete all in-sync replicas is refused (Kafka deletes them, and the partition has lost its data and its leader);
+* a move of a partition that never had a leader begins by giving it one; Kafka fails, and a controller that finds such a move when it takes over never gets
+  past it;
+* a move that cannot go on is logged and does not stop a failover.
 """
 
 from __future__ import annotations
@@ -23,7 +29,7 @@ from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.common.zookeeper import Code
 from pykafka_classic.controller.controller_context import PartitionAndReplica
 from pykafka_classic.controller.core import ControllerCore
-from pykafka_classic.controller.election import ReassignPartitionLeaderElection
+from pykafka_classic.controller.election import OfflinePartitionLeaderElection, ReassignPartitionLeaderElection
 from pykafka_classic.controller.events import ApiError, PartitionErrors, Reassignments, ZkPartitionReassignment
 from pykafka_classic.controller.leader_and_isr import LeaderAndIsr
 from pykafka_classic.controller.partition_state_machine import PartitionStateMachine
@@ -109,7 +115,7 @@ class PartitionReassignment:
         for partition in list(self._context.partitions_being_reassigned):
             assignment = self._context.assignment(partition)
             if wanted(partition, assignment):
-                await self._reassign(partition, assignment)
+                await self._reassign_or_log(partition, assignment)
 
     async def _maybe_complete(self, partition: TopicPartition) -> None:
         assignment = self._context.assignment(partition)
@@ -117,7 +123,7 @@ class PartitionReassignment:
             self._core.log.info(
                 "Target replicas %s have all caught up with the leader for reassigning partition %s", list(assignment.target_replicas), partition
             )
-            await self._reassign(partition, assignment)
+            await self._reassign_or_log(partition, assignment)
 
     # Validation
 
@@ -153,24 +159,44 @@ class PartitionReassignment:
             return NO_SUCH_PARTITION
         if not self._context.assignment(partition).replicas:
             return NO_SUCH_PARTITION
+        current = self._context.leadership.get(partition)
+        if current is not None and not set(move.replicas).intersection(current.isr):
+            message = f"The move would delete all in-sync replicas of the partition, {list(current.isr)}, and with them its data."
+            return ApiError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, message)
+        return ApiError() if await self._reassign_or_log(partition, move) else ApiError(ErrorCode.UNKNOWN_SERVER_ERROR)
+
+    # The steps
+
+    async def _reassign_or_log(self, partition: TopicPartition, move: ReplicaAssignment) -> bool:
+        """One partition that cannot go on must stop neither the others nor a failover."""
         try:
             await self._reassign(partition, move)
         except (StateChangeFailed, KeeperError) as error:
             self._core.log.error("Error completing reassignment of partition %s: %s", partition, error)
-            return ApiError(ErrorCode.UNKNOWN_SERVER_ERROR)
-        return ApiError()
-
-    # The steps
+            return False
+        return True
 
     async def _reassign(self, partition: TopicPartition, move: ReplicaAssignment) -> None:
         self._deletion.mark_topics_ineligible([partition.topic], reason="topic reassignment in progress")
         await self._begin(partition, move)
+        if partition not in self._context.leadership and not await self._bring_to_life(partition, move):
+            return  # no replica of it lives; a broker that starts will bring it back here
         if await self._is_complete(partition, move):
             await self._complete(partition, move)
         else:
             await self._bump_leader_epoch(partition, move)
-            for replica in move.adding_replicas:
+            await self._make_new(partition, move)
+
+    async def _make_new(self, partition: TopicPartition, move: ReplicaAssignment) -> None:
+        for replica in move.adding_replicas:
+            if self._context.replica_state(PartitionAndReplica(partition, replica)) is ReplicaState.NON_EXISTENT:
                 await self.replicas.handle_state_changes([PartitionAndReplica(partition, replica)], ReplicaState.NEW)
+
+    async def _bring_to_life(self, partition: TopicPartition, move: ReplicaAssignment) -> bool:
+        """A partition that never had a leader, for all of its replicas were dead when it was created, may get one among the new replicas."""
+        await self._make_new(partition, move)
+        await self.partitions.handle_state_changes([partition], PartitionState.ONLINE, OfflinePartitionLeaderElection())
+        return partition in self._context.leadership
 
     async def _begin(self, partition: TopicPartition, move: ReplicaAssignment) -> None:
         current = self._context.assignment(partition)

@@ -9,6 +9,9 @@ For each topic in the queue, whenever something changed (`_resume_deletions`):
 In the way ("ineligible"): a replica whose broker is dead, or which answered with an error; a reassignment of the topic. It goes away when a broker with
 replicas of the topic starts, or the reassignment ends (`resume_deletion_for_topics`). A topic in the queue serves its clients until the deletion starts.
 Source: facts/coordination.md 3.8; Kafka's controller/TopicDeletionManager.scala.
+
+Differs from Kafka: a partition whose move the deletion waits for is still given leaders (`ControllerContext.may_have_a_leader`). Without one the move could not
+end, nor the deletion begin.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from pykafka_classic.controller.controller import KafkaController
 from pykafka_classic.coordinator.group.service import GroupService
 from pykafka_classic.protocol.api_keys import ApiKey
 from pykafka_classic.server.auto_topic_creation import AutoTopicCreation
+from pykafka_classic.server.config_admin import ConfigAdmin
 from pykafka_classic.server.feature_cache import FeatureCache
 from pykafka_classic.server.fetch_session import FetchManager
 from pykafka_classic.server.metadata_cache import MetadataCache
@@ -35,6 +36,7 @@ class BrokerServices:
     fetch_manager: FetchManager
     controller: KafkaController
     topic_admin: TopicAdmin
+    config_admin: ConfigAdmin
     topic_configs: TopicConfigs
     auto_topic_creation: AutoTopicCreation
     topic_waiters: TopicWaiters

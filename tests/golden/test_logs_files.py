@@ -29,8 +29,8 @@ def test_what_a_dying_broker_left_is_repaired_to_the_same_files(log: str) -> Non
     assert recording.files(f"/broker-0/{log}") == kept
 
 
-# Differences that are meant: the flipped epoch is kept until the broker leads again; ours keeps what lies before a damaged offset; .deleted files of a start are removed at once;
-# Kafka does not write a snapshot for a cut log of magic 1, and its indexes had other intervals.
+# Differences that are meant: the flipped epoch is kept until the broker leads again; ours keeps what lies before a damaged offset; .deleted files are removed
+# at once at a start. The magic 1 topic had settings of its own.
 NOT_COMPARED = ("epoch-flipped-0/leader-epoch-checkpoint", "offset-flipped-0/", "m1-tail-cut-0/", ".deleted", "__consumer_offsets")
 
 

@@ -11,6 +11,7 @@ from typing import Final
 
 from pykafka_classic.protocol.api_keys import ApiKey, spec_of
 from pykafka_classic.server.handlers import (
+    alter_configs,
     alter_isr,
     alter_partition_reassignments,
     api_versions,
@@ -27,6 +28,7 @@ from pykafka_classic.server.handlers import (
     fetch,
     find_coordinator,
     heartbeat,
+    incremental_alter_configs,
     init_producer_id,
     join_group,
     leader_and_isr,
@@ -73,8 +75,10 @@ HANDLERS: Final[Mapping[ApiKey, Handler]] = {
     ApiKey.INIT_PRODUCER_ID: init_producer_id.handle,
     ApiKey.OFFSET_FOR_LEADER_EPOCH: offset_for_leader_epoch.handle,
     ApiKey.DESCRIBE_CONFIGS: describe_configs.handle,
+    ApiKey.ALTER_CONFIGS: alter_configs.handle,
     ApiKey.CREATE_PARTITIONS: create_partitions.handle,
     ApiKey.ELECT_LEADERS: elect_leaders.handle,
+    ApiKey.INCREMENTAL_ALTER_CONFIGS: incremental_alter_configs.handle,
     ApiKey.ALTER_PARTITION_REASSIGNMENTS: alter_partition_reassignments.handle,
     ApiKey.LIST_PARTITION_REASSIGNMENTS: list_partition_reassignments.handle,
     ApiKey.ALTER_ISR: alter_isr.handle,

@@ -17,6 +17,7 @@ from pykafka_classic.controller.controller import KafkaController
 from pykafka_classic.coordinator.group.service import GroupService
 from pykafka_classic.log.file_system import FileSystem
 from pykafka_classic.log.log_manager import LogManager
+from pykafka_classic.log.log_services import LogSeams
 from pykafka_classic.protocol.network import Network
 from pykafka_classic.purgatory.purgatory import Purgatory
 from pykafka_classic.purgatory.timing_wheel import TimingWheel
@@ -102,7 +103,7 @@ class BrokerBuilder:
         """All parts. `registration_info`: what to write to /brokers/ids/N, asked for at each registration."""
         config, seams = self._config, self._seams
         registration = BrokerRegistration(config.broker_id, seams.zk, seams.clock, session_timeout_ms=config.zookeeper_session_timeout_ms)
-        log_manager = LogManager(config.log_directories, seams.file_system, seams.clock, seams.background, self._random, config)
+        log_manager = LogManager(config.log_directories, LogSeams(seams.file_system, seams.clock, seams.background, self._random), config)
         replica_manager = self._replica_manager(log_manager)
         offsets_topic = ReplicatedOffsetsTopic(config, replica_manager, self._metadata_cache)
         groups = GroupService(config, seams.clock, self._random, offsets_topic)

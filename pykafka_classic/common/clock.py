@@ -5,12 +5,15 @@ Real: `edges/clocks.py` (the reactor's). In tests: `FakeClock`, which moves only
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import Protocol, TypeVar
 
 from pykafka_classic.common.promise import Promise
 
 T = TypeVar("T")
+
+log = logging.getLogger(__name__)
 
 
 class Timer(Protocol):
@@ -62,3 +65,24 @@ def after(clock: Clock, delay_ms: float) -> Promise[None]:
     promise: Promise[None] = Promise()
     clock.call_later(delay_ms, lambda: promise.resolve(None))
     return promise
+
+
+def within(clock: Clock, promise: Promise[T], limit_ms: float) -> Promise[T | None]:
+    """What `promise` brings if it is settled in time, else None; what it stands for goes on, and a failure that comes too late is logged."""
+    outcome: Promise[T | None] = Promise()
+    timer = clock.call_later(limit_ms, lambda: outcome.resolve(None))
+
+    def settled(_: Promise[T]) -> None:
+        error = promise.error()
+        if outcome.settled:
+            if error is not None:
+                log.error("A failure that came after its time limit of %d ms", limit_ms, exc_info=error)
+            return
+        timer.cancel()
+        if error is not None:
+            outcome.fail(error)
+        else:
+            outcome.resolve(promise.result())
+
+    promise.when_settled(settled)
+    return outcome

@@ -1,11 +1,11 @@
 """Record batches as the log sees them: headers only, never records.
 
-In every format an entry starts `offset i64, size i32` (12 bytes) and has its magic byte at position 16, so one look at the first 61 bytes tells all that appending, indexing,
-recovering and truncating need. Magic 2 says its first and last offset, leader epoch, producer and largest timestamp in the header. A magic 0 or 1 entry (a message, or a wrapper
-around compressed ones) only says its last offset; its first one counts as the same here.
+In every format an entry starts `offset i64, size i32` (12 bytes) and has its magic byte at position 16, so one look at the first 61 bytes tells all that
+appending, indexing, recovering and truncating need. Magic 2 says its first and last offset, leader epoch, producer and largest timestamp in the header. A
+magic 0 or 1 entry (a message, or a wrapper around compressed ones) only says its last offset; its first one counts as the same here.
 
-Where reading ends (facts/storage.md 7): with fewer than 17 bytes left, or an entry longer than what is left, the data simply ends (a torn tail); a size or magic that cannot be
-is corruption.
+Where reading ends (facts/storage.md 7): with fewer than 17 bytes left, or an entry longer than what is left, the data simply ends (a torn tail); a size or
+magic that cannot be is corruption.
 
 Source: facts/storage.md 1; DefaultRecordBatch, AbstractLegacyRecordBatch, ByteBufferLogInputStream, FileLogInputStream.
 """

@@ -1,7 +1,8 @@
 """Small files written off the deciders' thread: leader epochs and topic ids.
 
-Becoming leader of a thousand partitions changes a thousand leader-epoch-checkpoints, each with an fsync. The caches in memory count at once; the files follow in the
-background, the newest content of each only. Nothing waits for them but the recovery point: segments count as flushed only once their epochs are on disk.
+Becoming leader of a thousand partitions changes a thousand leader-epoch-checkpoints, each with an fsync. The caches in memory count at once; the files follow
+in the background, the newest content of each only. Nothing waits for them but the recovery point: segments count as flushed only once their epochs are on
+disk.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
 """What the three indexes of a segment share: a file that is only a copy of what is in memory.
 
-An index entry is needed for reading, and for restarting after a clean stop; after a crash the entries of unflushed segments are made anew from the batches. So entries are
-kept in memory and written some hundred at a time, always before the segment is flushed or closed. The file is opened for each write and closed again: 3,000 partitions
-need no descriptors for their indexes, and inactive segments need no memory before somebody reads them.
+An index entry is needed for reading, and for restarting after a clean stop; after a crash the entries of unflushed segments are made anew from the batches.
+So entries are kept in memory and written some hundred at a time, always before the segment is flushed or closed. The file is opened for each write and closed
+again: 3,000 partitions need no descriptors for their indexes, and inactive segments need no memory before somebody reads them.
 
-Differs from Kafka: no memory mapping and no preallocation; Kafka's readers take the file's length for the index's length, which is what they do after a clean stop of their own.
+Differs from Kafka: no memory mapping and no preallocation; Kafka's readers take the file's length for the index's length, which is what they do after a clean
+stop of their own.
 
 Source: facts/storage.md 4; AbstractIndex.scala.
 """

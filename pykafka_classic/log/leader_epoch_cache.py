@@ -1,10 +1,11 @@
 """Which offsets were written under which leader epoch (KIP-101, KIP-279).
 
-An ordered list of (epoch, start offset), epochs and offsets both strictly increasing: records from the start offset up to the next entry's carry that epoch. A follower
-asks its leader for the end of its own latest epoch and truncates to it: a high watermark may lag behind what was committed, an epoch's end may not.
+An ordered list of (epoch, start offset), epochs and offsets both strictly increasing: records from the start offset up to the next entry's carry that epoch.
+A follower asks its leader for the end of its own latest epoch and truncates to it: a high watermark may lag behind what was committed, an epoch's end may
+not.
 
-The list is small and lives in memory; `on_change` lets the log write `leader-epoch-checkpoint` after every change. Losing the latest changes in a crash does no harm:
-recovery reads the epochs of unflushed batches again, and an epoch without records matters to nobody.
+The list is small and lives in memory; `on_change` lets the log write `leader-epoch-checkpoint` after every change. Losing the latest changes in a crash does
+no harm: recovery reads the epochs of unflushed batches again, and an epoch without records matters to nobody.
 
 Source: facts/coordination.md 4.4; server/epoch/LeaderEpochFileCache.scala.
 """

@@ -1,6 +1,6 @@
-"""Records as a producer sent them, made ready for the leader's log: `log_validator` checks them and assigns offsets, this module says it in the log's own
-terms.
+"""Records as a producer sent them, made ready for the leader's log.
 
+`log_validator` checks them and assigns offsets, this module says it in the log's own terms.
 A magic 2 batch stays where it is in the request: what is written is a new 61-byte header and a view of the rest.
 """
 
@@ -35,8 +35,8 @@ def prepare_leader_append(log: Log, records: bytes | memoryview, leader_epoch: i
         return None
     size = validated.size
     if size > log.config.segment_bytes:
-        message = f"Message batch size is {size} bytes in append to partition {log.topic_partition}, which exceeds the maximum configured segment size of {log.config.segment_bytes}."
-        raise KafkaError(ErrorCode.RECORD_LIST_TOO_LARGE, message)
+        message = f"Message batch size is {size} bytes in append to partition {log.topic_partition}, which exceeds the maximum configured segment size of"
+        raise KafkaError(ErrorCode.RECORD_LIST_TOO_LARGE, f"{message} {log.config.segment_bytes}.")
     largest = TimestampOffset(validated.max_timestamp, validated.offset_of_max_timestamp)
     incoming = Incoming(validated.parts, size, _headers(validated, size), largest)
     info = incoming.append_info()

@@ -28,7 +28,7 @@ from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.log_config import LogConfig
 from pykafka_classic.common.promise import Promise
 from pykafka_classic.common.topic_partition import TopicPartition
-from pykafka_classic.log import log_reads, names
+from pykafka_classic.log import log_reads, log_truncation, names
 from pykafka_classic.log.append_checks import AppendRules
 from pykafka_classic.log.append_origin import AppendOrigin
 from pykafka_classic.log.checkpoints import encode_epochs
@@ -36,7 +36,7 @@ from pykafka_classic.log.leader_epoch_cache import LeaderEpochFileCache
 from pykafka_classic.log.leader_records import prepare_leader_append
 from pykafka_classic.log.log_append import Incoming, fitting_runs, from_leader
 from pykafka_classic.log.log_flusher import LogFlusher
-from pykafka_classic.log.log_loader import LoadedLog, LogRange, replay_producers_from_snapshot
+from pykafka_classic.log.log_loader import LoadedLog
 from pykafka_classic.log.log_retention import deletable_segments
 from pykafka_classic.log.log_segment import LogSegment
 from pykafka_classic.log.log_services import LogServices
@@ -46,6 +46,7 @@ from pykafka_classic.log.producer_append import ProducerUpdates, check_producers
 from pykafka_classic.log.segment_recovery import complete_transaction
 from pykafka_classic.log.segment_removal import remove_files_later
 from pykafka_classic.log.storage_errors import storage_errors
+from pykafka_classic.log.transaction_index import AbortedTransaction
 
 log = logging.getLogger("kafka.log.Log")
 
@@ -56,7 +57,7 @@ class Log:
     """See the module. Made by `log_loader.load_log`, or by the log manager."""
 
     def __init__(self, services: LogServices, directory: str, topic_partition: TopicPartition, config: LogConfig, loaded: LoadedLog) -> None:
-        self._services = services
+        self.services = services
         self.directory = directory
         self.parent_dir = posixpath.dirname(directory)
         self.topic_partition = topic_partition
@@ -68,7 +69,7 @@ class Log:
         self.producers = loaded.producers
         self.log_start_offset = loaded.log_start_offset
         self.log_end_offset = loaded.log_end_offset
-        self._flusher = LogFlusher(self, services, loaded.recovery_point)
+        self.flusher = LogFlusher(self, services, loaded.recovery_point)
         self.high_watermark = loaded.log_start_offset
         self.version = 0  # grows when segments are removed or replaced otherwise than by rolling: what the cleaner read before is then stale
         self._failed = False
@@ -80,8 +81,6 @@ class Log:
 
     def __str__(self) -> str:
         return f"[Log partition={self.topic_partition}, dir={self.parent_dir}]"
-
-    # Offsets
 
     @property
     def size(self) -> int:
@@ -109,16 +108,16 @@ class Log:
     @property
     def recovery_point(self) -> int:
         """Everything below is on disk for good."""
-        return self._flusher.recovery_point
+        return self.flusher.recovery_point
 
     @property
     def last_flush_ms(self) -> int:
         """When that last rose."""
-        return self._flusher.last_flush_ms
+        return self.flusher.last_flush_ms
 
     def now_ms(self) -> int:
         """The broker's time."""
-        return self._services.clock.now_ms()
+        return self.services.clock.now_ms()
 
     def offset_metadata(self, offset: int) -> LogOffsetMetadata:
         """Where `offset` lies: segment and position. Cheap near the end of the log."""
@@ -145,8 +144,8 @@ class Log:
     def maybe_increment_log_start_offset(self, offset: int) -> bool:
         """Records below `offset` no longer count; True where the start rose. Raises OFFSET_OUT_OF_RANGE above the high watermark."""
         if offset > self.high_watermark:
-            message = f"Cannot increment the log start offset to {offset} of partition {self.topic_partition} since it is larger than the high watermark {self.high_watermark}"
-            raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE, message)
+            message = f"Cannot increment the log start offset to {offset} of partition {self.topic_partition} since it is larger than the high watermark"
+            raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE, f"{message} {self.high_watermark}")
         if offset <= self.log_start_offset:
             return False
         log.info("%s Incrementing log start offset to %d", self, offset)
@@ -203,7 +202,7 @@ class Log:
             for completed in updates.completed:
                 complete_transaction(segment, self.producers, completed)
         self.producers.map_end_offset = last_offset + 1
-        if self.log_end_offset - self._flusher.recovery_point >= self.config.flush_messages:
+        if self.log_end_offset - self.flusher.recovery_point >= self.config.flush_messages:
             self.flush()
 
     def _assign_epochs(self, incoming: Incoming) -> None:
@@ -239,6 +238,10 @@ class Log:
         """Bytes of the batches from `offset` up to `max_offset`."""
         return log_reads.bytes_between(self, max(offset, self.log_start_offset), max_offset)
 
+    def aborted_transactions(self, offset: int, max_offset: int) -> list[AbortedTransaction]:
+        """Those that overlap [offset, max_offset)."""
+        return log_reads.aborted_between(self, offset, max_offset)
+
     @storage_errors
     def offset_for_timestamp(self, timestamp: int) -> TimestampedOffset | None:
         """The first record not older than `timestamp` (ms); -2 and -1 ask for the log's ends. UNSUPPORTED_FOR_MESSAGE_FORMAT where records have no time."""
@@ -264,7 +267,7 @@ class Log:
         if base_offset == old.base_offset:
             return old  # empty: it can serve as the new one
         old.on_become_inactive()
-        segment = self.segments.add(LogSegment.create(self._services, self.directory, base_offset, self.config))
+        segment = self.segments.add(LogSegment.create(self.services, self.directory, base_offset, self.config))
         self.producers.map_end_offset = base_offset
         self.producers.take_snapshot()
         log.info("%s Rolled new log segment at offset %d", self, base_offset)
@@ -274,49 +277,25 @@ class Log:
     @storage_errors
     def flush(self, offset: int | None = None) -> None:
         """fsync everything below `offset` (the LEO). Blocks."""
-        self._flusher.flush(self.log_end_offset if offset is None else offset)
+        self.flusher.flush(self.log_end_offset if offset is None else offset)
 
     def flush_in_background(self, offset: int | None = None) -> Promise[None]:
         """The same off the deciders' thread; kept when it is done. A failing disk is reported like any other, and the promise kept all the same."""
         if self._failed:
             return Promise.resolved(None)
-        return self._flusher.flush_in_background(self.log_end_offset if offset is None else offset)
+        return self.flusher.flush_in_background(self.log_end_offset if offset is None else offset)
 
     # Truncating, deleting
 
     @storage_errors
     def truncate_to(self, offset: int) -> bool:
         """Remove all records at or above `offset`; True where there were any."""
-        if offset >= self.log_end_offset:
-            self.leader_epoch_cache.truncate_from_end(self.log_end_offset)  # an epoch that began here but wrote nothing may contradict the new leader's
-            return False
-        log.info("%s Truncating to offset %d", self, offset)
-        if offset < self.segments.first.base_offset:
-            self.truncate_fully_and_start_at(offset)
-            return True
-        self.remove_segments([segment for segment in self.segments if segment.base_offset > offset])
-        self.segments.active.truncate_to(offset)
-        self.leader_epoch_cache.truncate_from_end(offset)
-        self._complete_truncation(min(offset, self.log_start_offset), offset)
-        return True
+        return log_truncation.truncate_to(self, offset)
 
     @storage_errors
     def truncate_fully_and_start_at(self, offset: int) -> None:
         """Remove everything; the log is empty and begins at `offset`."""
-        log.info("%s Truncate and start at offset %d", self, offset)
-        self.remove_segments(list(self.segments))
-        self.segments.add(LogSegment.create(self._services, self.directory, offset, self.config))
-        self.leader_epoch_cache.clear()
-        self.producers.truncate_fully_and_start_at(offset)
-        self._complete_truncation(offset, offset)
-
-    def _complete_truncation(self, start: int, end: int) -> None:
-        self.version += 1
-        self.log_start_offset, self.log_end_offset = start, end
-        self._flusher.recovery_point = min(self.recovery_point, end)
-        replay_producers_from_snapshot(self.producers, self.segments, LogRange(start, end), self.now_ms())
-        self.update_high_watermark(min(self.high_watermark, end))
-        self._services.on_truncated(self.parent_dir)
+        log_truncation.truncate_fully_and_start_at(self, offset)
 
     @storage_errors
     def delete_old_segments(self, now_ms: int) -> int:
@@ -340,7 +319,17 @@ class Log:
             segment.rename(names.DELETED)
             if with_snapshots:
                 self.producers.remove_snapshot(segment.base_offset)
-        remove_files_later(self._services, segments, self.config.file_delete_delay_ms, self.storage_failed)
+        remove_files_later(self.services, segments, self.config.file_delete_delay_ms, self.storage_failed)
+
+    @storage_errors
+    def replace_segments(self, cleaned: LogSegment, old: Sequence[LogSegment]) -> None:
+        """Compaction: `cleaned` takes the place of `old` and of their files, which become `.deleted`; their snapshots stay."""
+        cleaned.adopt(self.services)
+        for segment in old:
+            self.segments.remove(segment)
+            segment.rename(names.DELETED)
+        self.segments.add(cleaned)
+        remove_files_later(self.services, old, self.config.file_delete_delay_ms, self.storage_failed)
 
     # Life
 
@@ -353,18 +342,18 @@ class Log:
             self.leader_epoch_cache.clear()
             self.leader_epoch_cache = LeaderEpochFileCache((), self._write_epochs, enabled=config.record_version >= MAGIC_WITH_EPOCHS)
         self.config, self.record_version = config, config.record_version
-        self.append_rules = AppendRules.of(self.topic_partition, config, zstd_allowed=self._services.zstd_allowed)
+        self.append_rules = AppendRules.of(self.topic_partition, config, zstd_allowed=self.services.zstd_allowed)
         for segment in self.segments:
             segment.update_config(config)
 
     def assign_topic_id(self, topic_id: UUID) -> None:
         """Note which topic this is. Raises INCONSISTENT_TOPIC_ID where another one is noted."""
-        if self.topic_id == topic_id or not self._services.topic_ids:
+        if self.topic_id == topic_id or not self.services.topic_ids:
             return
         if self.topic_id is not None:
             raise KafkaError(ErrorCode.INCONSISTENT_TOPIC_ID, f"{self.topic_partition} has topic id {self.topic_id}, not {topic_id}")
         self.topic_id = topic_id
-        self._services.writer.submit(f"{self.directory}/{names.PARTITION_METADATA}", encode_partition_metadata(topic_id))
+        self.services.writer.submit(f"{self.directory}/{names.PARTITION_METADATA}", encode_partition_metadata(topic_id))
 
     @storage_errors
     def close(self) -> None:
@@ -381,30 +370,31 @@ class Log:
     @storage_errors
     def rename_directory(self, name: str) -> None:
         """Move the log to another directory beside its own: to be deleted, or to replace the current replica."""
-        self._services.writer.discard(self.directory)
+        self.services.writer.discard(self.directory)
+        self.release()
         directory = posixpath.join(self.parent_dir, name)
-        self._services.file_system.rename(self.directory, directory)
+        self.services.file_system.rename(self.directory, directory)
         self.directory = self.producers.directory = directory
         for segment in self.segments:
             segment.moved_to(directory)
         if self.record_version >= MAGIC_WITH_EPOCHS:
             self._write_epochs()
         if self.topic_id is not None:
-            self._services.writer.submit(f"{directory}/{names.PARTITION_METADATA}", encode_partition_metadata(self.topic_id))
+            self.services.writer.submit(f"{directory}/{names.PARTITION_METADATA}", encode_partition_metadata(self.topic_id))
 
     def storage_failed(self, error: OSError) -> KafkaError:
         """Report a failing disk; the error for whoever asked."""
         if not self._failed:
             log.error("%s I/O error, the log directory goes offline: %s", self, error)
         self._failed = True
-        self._services.on_storage_error(self.parent_dir, error)
+        self.services.on_storage_error(self.parent_dir, error)
         return KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, f"Error in log for {self.topic_partition} in dir {self.parent_dir}: {error}")
 
     def _set_log_start_offset(self, offset: int) -> None:
         self.log_start_offset = offset
         if self.high_watermark < offset:
             self.update_high_watermark(offset)
-        self._flusher.recovery_point = max(self.recovery_point, offset)
+        self.flusher.recovery_point = max(self.recovery_point, offset)
 
     def _write_epochs(self) -> None:
-        self._services.writer.submit(f"{self.directory}/{names.LEADER_EPOCH_CHECKPOINT}", encode_epochs(self.leader_epoch_cache.entries))
+        self.services.writer.submit(f"{self.directory}/{names.LEADER_EPOCH_CHECKPOINT}", encode_epochs(self.leader_epoch_cache.entries))

@@ -1,6 +1,7 @@
 """What is asked of records before they are appended: whole batches, right checksums, offsets in order.
 
-A follower takes over offsets and epochs as its leader gave them; a leader lets `log_validator` assign them. Both write batches as they came, never record by record.
+A follower takes over offsets and epochs as its leader gave them; a leader lets `log_validator` assign them. Both write batches as they came, never record by
+record.
 
 Source: facts/storage.md 8; Log.scala (analyzeAndValidateRecords, append).
 """

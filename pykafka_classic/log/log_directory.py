@@ -97,8 +97,8 @@ class LogDirectory:
             parsed = names.parse_directory_name(name)
             if parsed is None:
                 raise LogDirectoryError(
-                    f"Found directory {self.file(name)}, '{name}' is not in the form of topic-partition or topic-partition.uniqueId-delete (if marked for deletion). "
-                    "Kafka's log directories (and children) should only contain Kafka topic data."
+                    f"Found directory {self.file(name)}, '{name}' is not in the form of topic-partition or topic-partition.uniqueId-delete "
+                    "(if marked for deletion). Kafka's log directories (and children) should only contain Kafka topic data."
                 )
             found.append((name, *parsed))
         return found

@@ -1,8 +1,8 @@
 """fsync, and how far it has come: the recovery point.
 
-Replication is what makes records durable, so nobody waits for the disk unless the topic says so (`flush.messages`, `flush.ms`). A segment is flushed when it is rolled, all are at
-a clean stop. After a crash, recovery looks at nothing that lies wholly below the recovery point, so that must never be ahead of the disk: not of the batches, not of the index
-entries, and not of the leader epochs.
+Replication is what makes records durable, so nobody waits for the disk unless the topic says so (`flush.messages`, `flush.ms`). A segment is flushed when it
+is rolled, all are at a clean stop. After a crash, recovery looks at nothing that lies wholly below the recovery point, so that must never be ahead of the
+disk: not of the batches, not of the index entries, and not of the leader epochs.
 
 Source: facts/storage.md 13; Log.scala (flush).
 """

@@ -1,7 +1,7 @@
 """All logs of a broker: in which log dir they lie, how they are created, loaded, tended and removed.
 
-Start: every log dir is locked and its logs are loaded in the background, with recovery where the last stop was not clean. Then timers apply retention, flush, and write the
-checkpoint files. Stop: flush and close everything, write the checkpoints, leave the marker of a clean stop.
+Start: every log dir is locked and its logs are loaded in the background, with recovery where the last stop was not clean. Then timers apply retention, flush,
+and write the checkpoint files. Stop: flush and close everything, write the checkpoints, leave the marker of a clean stop.
 
 A log dir whose disk fails goes offline with all its logs; the others go on. The replica manager hears of it through `add_failure_listener`.
 
@@ -18,25 +18,24 @@ from typing import Final
 from uuid import UUID
 
 from pykafka_classic.common.api_version import KAFKA_2_1_IV2, KAFKA_2_8_IV0
-from pykafka_classic.common.clock import Background, Clock, Random, Timer
 from pykafka_classic.common.config import KafkaConfig
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.log_config import LogConfig
 from pykafka_classic.common.promise import Promise, gather, spawn
 from pykafka_classic.common.topic_partition import TopicPartition
-from pykafka_classic.log import checkpoints, names
-from pykafka_classic.log.checkpoints import OffsetCheckpointFile
-from pykafka_classic.log.file_system import FileSystem
+from pykafka_classic.log import names
+from pykafka_classic.log.cleaner_config import CleanerConfig
 from pykafka_classic.log.log import Log
+from pykafka_classic.log.log_checkpoints import LogCheckpoints
+from pykafka_classic.log.log_cleaner import LogCleaner
 from pykafka_classic.log.log_directory import LogDirectory
 from pykafka_classic.log.log_loader import LoadRequest, load_log
-from pykafka_classic.log.log_services import LogServices
+from pykafka_classic.log.log_services import LogSeams, LogServices
 from pykafka_classic.log.log_startup import DirectoryLoad, load_directory
 from pykafka_classic.log.meta_properties import FILE_NAME, MetaProperties, read_meta_properties
+from pykafka_classic.log.periodic_tasks import PeriodicTasks
 
-INITIAL_TASK_DELAY_MS: Final = 30_000
 PRODUCER_EXPIRATION_CHECK_MS: Final = 600_000
-NEVER_MS: Final = 10 * 365 * 24 * 3_600_000  # longer periods get no timer
 CLOSE_AT_ONCE: Final = 64  # logs flushed together at shutdown, per log dir
 
 log = logging.getLogger("kafka.log.LogManager")
@@ -45,44 +44,35 @@ log = logging.getLogger("kafka.log.LogManager")
 class LogManager:
     """See the module. One per broker."""
 
-    def __init__(
-        self,
-        log_dirs: Iterable[str],
-        file_system: FileSystem,
-        clock: Clock,
-        background: Background,
-        random: Random,
-        config: KafkaConfig,
-        topic_overrides: Mapping[str, Mapping[str, str]] | None = None,
-    ) -> None:
-        self._file_system = file_system
-        self._clock = clock
-        self._background = background
-        self._random = random
+    def __init__(self, log_dirs: Iterable[str], seams: LogSeams, config: KafkaConfig, topic_overrides: Mapping[str, Mapping[str, str]] | None = None) -> None:
+        self._file_system = seams.file_system
+        self._clock = seams.clock
+        self._background = seams.background
+        self._random = seams.random
         self._config = config
         self._default_log_config = config.log_config()
         self._overrides = dict(topic_overrides or {})
         self._log_configs: dict[str, LogConfig] = {}
         self.services = LogServices(
-            file_system,
-            clock,
-            background,
-            random,
+            seams.file_system,
+            seams.clock,
+            seams.background,
+            seams.random,
             producer_expiration_ms=config.transactional_id_expiration_ms,
             topic_ids=config.inter_broker_api_version >= KAFKA_2_8_IV0,
             zstd_allowed=config.inter_broker_api_version >= KAFKA_2_1_IV2,
             on_storage_error=self._storage_failed,
             on_truncated=self._truncated,
         )
-        self._directories = {path: LogDirectory(file_system, path) for path in log_dirs}
+        self._directories = {path: LogDirectory(seams.file_system, path) for path in log_dirs}
         self._current: dict[TopicPartition, Log] = {}
         self._future: dict[TopicPartition, Log] = {}
         self._preferred_dirs: dict[TopicPartition, str] = {}
         self._failure_listeners: list[Callable[[str], None]] = []
-        self._deletion_listeners: list[Callable[[Log], None]] = []
-        self._timers: dict[str, Timer] = {}
+        self._checkpoints = LogCheckpoints(self.services, self._current)
+        self._tasks = PeriodicTasks(seams.clock)
+        self._cleaner = LogCleaner(self.services, CleanerConfig.of(config), self._current)
         self._truncated_dirs: set[str] = set()
-        self._running = False
 
     # Looking
 
@@ -124,22 +114,17 @@ class LogManager:
         """Tell of a log dir (by path) that went offline; its logs are out of the account by then."""
         self._failure_listeners.append(listener)
 
-    def add_deletion_listener(self, listener: Callable[[Log], None]) -> None:
-        """Tell of a log that is being deleted (the cleaner forgets it)."""
-        self._deletion_listeners.append(listener)
-
     # Starting
 
     def load(self) -> Promise[None]:
-        """Lock the log dirs and load all logs. Fails with LogDirectoryError where a log dir is in use or holds strange directories, or where all are offline."""
+        """Lock the log dirs and load all logs. Fails where one is in use or holds strange directories (LogDirectoryError), and where all are offline."""
         return spawn(self._load())
 
     async def _load(self) -> None:
         log.info("Loading logs from log dirs %s", ", ".join(self._directories))
-        started_ms = self._clock.monotonic_ms()
+        started_ms, threads = self._clock.monotonic_ms(), self._config.num_recovery_threads_per_data_dir
         loads = [
-            DirectoryLoad(directory, self.services, self.log_config, self._add_loaded, self._remove_later, self._config.num_recovery_threads_per_data_dir)
-            for directory in self._directories.values()
+            DirectoryLoad(directory, self.services, self.log_config, self._add_loaded, self._remove_later, threads) for directory in self._directories.values()
         ]
         await gather([spawn(load_directory(load)) for load in loads])
         if not self.online_log_dirs:
@@ -151,33 +136,23 @@ class LogManager:
         previous = logs.get(one.topic_partition)
         if previous is not None:
             raise ValueError(
-                f"Duplicate log directories for {one.topic_partition} are found in both {one.directory} and {previous.directory}. It is likely because log directory failure "
-                "happened while broker was replacing current replica with future replica. Remove the one in the log dir that has failed."
+                f"Duplicate log directories for {one.topic_partition} are found in both {one.directory} and {previous.directory}. "
+                "It is likely because log directory failure happened while broker was replacing current replica with future replica. "
+                "Remove the one in the log dir that has failed."
             )
         one.update_high_watermark(high_watermark)
         logs[one.topic_partition] = one
 
     def start(self) -> None:
-        """Begin to apply retention, to flush, and to write checkpoints."""
-        self._running = True
-        config = self._config
-        self._every("retention", config.log_retention_check_interval_ms, self.apply_retention)
-        self._every("flush", config.log_flush_scheduler_interval_ms, self.flush_dirty_logs)
-        self._every("recovery points", config.log_flush_offset_checkpoint_interval_ms, self.checkpoint_recovery_points)
-        self._every("log starts", config.log_flush_start_offset_checkpoint_interval_ms, self.checkpoint_log_start_offsets)
-        self._every("producers", PRODUCER_EXPIRATION_CHECK_MS, self._expire_producers)
-        self._every("high watermarks", config.replica_high_watermark_checkpoint_interval_ms, self.checkpoint_high_watermarks, first_ms=0)
-
-    def _every(self, name: str, period_ms: int, task: Callable[[], object], first_ms: int = INITIAL_TASK_DELAY_MS) -> None:
-        if period_ms > NEVER_MS:
-            return
-
-        def run() -> None:
-            if self._running:
-                self._timers[name] = self._clock.call_later(max(period_ms, 1), run)
-                task()
-
-        self._timers[name] = self._clock.call_later(first_ms or period_ms, run)
+        """Begin to apply retention, to flush, to compact, and to write checkpoints. High watermarks are the replica manager's to write."""
+        config, tasks = self._config, self._tasks
+        tasks.every(config.log_retention_check_interval_ms, self.apply_retention)
+        tasks.every(config.log_flush_scheduler_interval_ms, self.flush_dirty_logs)
+        tasks.every(config.log_flush_offset_checkpoint_interval_ms, self.checkpoint_recovery_points)
+        tasks.every(config.log_flush_start_offset_checkpoint_interval_ms, self.checkpoint_log_start_offsets)
+        tasks.every(PRODUCER_EXPIRATION_CHECK_MS, self._expire_producers)
+        if config.log_cleaner_enable:
+            self._cleaner.start(self.online_log_dirs)
 
     # Creating and removing
 
@@ -247,8 +222,7 @@ class LogManager:
                     ErrorCode.KAFKA_STORAGE_ERROR, f"Failed to delete log for {topic_partition} because it may be in one of the offline directories"
                 )
             return None
-        for listener in self._deletion_listeners:
-            listener(one)
+        self._cleaner.forget(one)
         self._rename_to_delete(one)
         self._truncated(one.parent_dir)
         log.info("Log for partition %s is renamed to %s and is scheduled for deletion", topic_partition, one.directory)
@@ -263,8 +237,7 @@ class LogManager:
         future.update_high_watermark(current.high_watermark)
         del self._future[topic_partition]
         self._current[topic_partition] = future
-        for listener in self._deletion_listeners:
-            listener(current)
+        self._cleaner.moved(current, future)
         self._rename_to_delete(current)
         for log_dir in (current.parent_dir, future.parent_dir):
             self._truncated(log_dir)
@@ -344,36 +317,27 @@ class LogManager:
 
     def checkpoint_recovery_points(self) -> Promise[None]:
         """Write the recovery points of all log dirs; kept when they are on disk."""
-        return self._checkpoint(checkpoints.RECOVERY_POINT, lambda one: one.recovery_point)
+        return self._checkpoints.write_recovery_points(self.online_log_dirs)
 
     def checkpoint_log_start_offsets(self) -> Promise[None]:
         """Write the log starts that cannot be seen from the first segment."""
-        return self._checkpoint(checkpoints.LOG_START, lambda one: one.log_start_offset if one.log_start_offset > one.segments.first.base_offset else None)
+        return self._checkpoints.write_log_starts(self.online_log_dirs)
 
     def checkpoint_high_watermarks(self) -> Promise[None]:
         """Write the high watermarks."""
-        return self._checkpoint(checkpoints.HIGH_WATERMARK, lambda one: one.high_watermark)
-
-    def _checkpoint(self, name: str, value: Callable[[Log], int | None], log_dirs: Iterable[str] | None = None) -> Promise[None]:
-        offsets: dict[str, dict[TopicPartition, int]] = {log_dir: {} for log_dir in (self.online_log_dirs if log_dirs is None else log_dirs)}
-        for partition, one in self._current.items():
-            offset = value(one)
-            if offset is not None and one.parent_dir in offsets:
-                offsets[one.parent_dir][partition] = offset
-        for log_dir, of_dir in offsets.items():
-            self.services.writer.submit(f"{log_dir}/{name}", OffsetCheckpointFile.encode(of_dir))
-        return self.services.writer.drained()
+        return self._checkpoints.write_high_watermarks(self.online_log_dirs)
 
     def _truncated(self, log_dir: str) -> None:
         """Recovery points in this log dir have fallen, or logs gone: the files must not keep higher ones. One write for all that happens in this turn."""
+        self._cleaner.truncated(log_dir)
         if not self._truncated_dirs:
             self._clock.call_later(0, self._checkpoint_truncated)
         self._truncated_dirs.add(log_dir)
 
     def _checkpoint_truncated(self) -> None:
         log_dirs, self._truncated_dirs = [path for path in self._truncated_dirs if self._directories[path].online], set()
-        self._checkpoint(checkpoints.RECOVERY_POINT, lambda one: one.recovery_point, log_dirs)
-        self._checkpoint(checkpoints.LOG_START, lambda one: one.log_start_offset if one.log_start_offset > one.segments.first.base_offset else None, log_dirs)
+        self._checkpoints.write_recovery_points(log_dirs)
+        self._checkpoints.write_log_starts(log_dirs)
 
     # Failing and stopping
 
@@ -387,6 +351,7 @@ class LogManager:
         self._clock.call_later(0, lambda: self._take_offline(log_dir))
 
     def _take_offline(self, log_dir: str) -> None:
+        self._cleaner.log_dir_failed(log_dir)
         for logs in (self._current, self._future):
             for partition in [partition for partition, one in logs.items() if one.parent_dir == log_dir]:
                 del logs[partition]
@@ -395,12 +360,11 @@ class LogManager:
 
     def shutdown(self) -> Promise[None]:
         """Flush and close all logs, write the checkpoints, leave the clean marker in every log dir that works."""
-        self._running = False
-        for timer in self._timers.values():
-            timer.cancel()
+        self._tasks.stop()
         return spawn(self._shutdown())
 
     async def _shutdown(self) -> None:
+        await self._cleaner.stop()
         logs = [one for one in self.all_logs() if self._directories[one.parent_dir].online]
         for start in range(0, len(logs), CLOSE_AT_ONCE):
             await gather([one.flush_in_background() for one in logs[start : start + CLOSE_AT_ONCE]])

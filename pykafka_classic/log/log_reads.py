@@ -73,14 +73,18 @@ def _aborted_transactions(log: Log, segment: LogSegment, info: FetchDataInfo, ma
     if upper_bound is None:
         following = log.segments.higher(segment.base_offset)
         upper_bound = following.base_offset if following is not None else log.log_end_offset
-    upper_bound = min(upper_bound, max_offset)
+    return tuple(aborted_between(log, info.fetch_offset_metadata.offset, min(upper_bound, max_offset)))
+
+
+def aborted_between(log: Log, offset: int, max_offset: int) -> list[AbortedTransaction]:
+    """Aborted transactions that overlap [offset, max_offset), in the order of their markers."""
     collected: list[AbortedTransaction] = []
-    for later in log.segments.from_offset(segment.base_offset):
-        found, complete = later.transaction_index.collect(info.fetch_offset_metadata.offset, upper_bound)
+    for segment in log.segments.from_offset(offset):
+        found, complete = segment.transaction_index.collect(offset, max_offset)
         collected += found
         if complete:
             break
-    return tuple(collected)
+    return collected
 
 
 def offset_for_timestamp(log: Log, timestamp: int) -> TimestampedOffset | None:
@@ -97,8 +101,8 @@ def offset_for_timestamp(log: Log, timestamp: int) -> TimestampedOffset | None:
             f"{log.config.message_format_version} which is earlier than the minimum required version 0.10.0-IV0",
         )
     for segment in log.segments:
-        if segment.retention_timestamp() >= timestamp:
-            return _record_at_or_after(log, segment, timestamp)
+        if segment.retention_timestamp() >= timestamp and (found := _record_at_or_after(log, segment, timestamp)) is not None:
+            return found  # a segment that was truncated to nothing goes by its file's time, and holds no record
     return None
 
 

@@ -2,14 +2,14 @@
 
 Only the last segment of a log, the active one, is appended to; the others never change until they are deleted, truncated away or replaced by the cleaner.
 
-Reading finds a byte range, it never decodes. Consumers and followers mostly stand at the end, so the active segment remembers the positions of its latest batches
-(recent_batches.py) and answers them without touching the disk; others cost an index lookup and a walk over a few batch headers.
+Reading finds a byte range, it never decodes. Consumers and followers mostly stand at the end, so the active segment remembers the positions of its latest
+batches (recent_batches.py) and answers them without touching the disk; others cost an index lookup and a walk over a few batch headers.
 
-The index rule: a batch that begins more than `index.interval.bytes` behind the last indexed one gets an entry in both indexes. Appending and recovering share it, so both give
-the same indexes.
+The index rule: a batch that begins more than `index.interval.bytes` behind the last indexed one gets an entry in both indexes. Appending and recovering share
+it, so both give the same indexes.
 
-Differs from Kafka: that rule goes batch by batch where Kafka's goes append by append, so a follower's large fetch chunks are indexed as finely as what a leader takes in; files
-are opened when needed (open_files.py); index entries are written in groups (index_file.py).
+Differs from Kafka: that rule goes batch by batch where Kafka's goes append by append, so a follower's large fetch chunks are indexed as finely as what a
+leader takes in; files are opened when needed (open_files.py); index entries are written in groups (index_file.py).
 
 Source: facts/storage.md 4, 9, 14; LogSegment.scala.
 """
@@ -128,11 +128,11 @@ class LogSegment:
     def adopt(self, services: LogServices) -> None:
         """From now on belong to these services (a segment is loaded on another thread than it is used on)."""
         self.release()
-        self._services.open_files.closed(self)
         self._services = services
 
     def release(self) -> None:
-        """Close the .log and unload the indexes; both come back when needed."""
+        """Close the .log, write and unload the indexes; all come back when needed."""
+        self._services.open_files.closed(self)
         if self._file is not None:
             self._file.close()
             self._file = None
@@ -145,11 +145,9 @@ class LogSegment:
         """A clean end: complete indexes, no open file."""
         self.on_become_inactive()
         self.release()
-        self._services.open_files.closed(self)
 
     def rename(self, suffix: str) -> None:
         """Give all its files another suffix."""
-        self._services.open_files.closed(self)
         self.release()
         old_paths = [self.path(kind) for kind in (names.LOG, names.INDEX, names.TIME_INDEX, names.TXN_INDEX)]
         self.suffix = suffix
@@ -159,9 +157,7 @@ class LogSegment:
         self._move_indexes()
 
     def moved_to(self, directory: str) -> None:
-        """The log's directory has been renamed."""
-        self._services.open_files.closed(self)
-        self.release()
+        """The log's directory has been renamed; the segment was released before."""
         self.directory = directory
         self._move_indexes()
 
@@ -314,10 +310,9 @@ class LogSegment:
         remembered = self._recent.end_offset
         if remembered is not None:
             return remembered
-        last = None
-        for last in self.headers(self.position_before(self.offset_index.last_offset)):
-            pass
-        end = last.last_offset + 1 if last is not None else self.base_offset
+        end = self.base_offset
+        for header in self.headers(self.position_before(self.offset_index.last_offset)):
+            end = header.last_offset + 1
         self._recent.begin(end)
         return end
 

@@ -1,6 +1,7 @@
 """The segments of one log, in order of their base offsets.
 
-Source: Log.scala keeps them in a ConcurrentSkipListMap; here one thread looks and changes, so a sorted list of base offsets beside the list of segments will do.
+Source: Log.scala keeps them in a ConcurrentSkipListMap; here one thread looks and changes, so a sorted list of base offsets beside the list of segments will
+do.
 """
 
 from __future__ import annotations

@@ -21,6 +21,16 @@ def _ignore(*_: object) -> None:
     """For logs without a manager."""
 
 
+@dataclass(frozen=True, slots=True)
+class LogSeams:
+    """The world as logs see it."""
+
+    file_system: FileSystem
+    clock: Clock
+    background: Background
+    random: Random
+
+
 @dataclass(slots=True)
 class LogServices:
     """Seams and listeners, shared by all logs of a broker."""

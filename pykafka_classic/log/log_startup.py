@@ -41,7 +41,7 @@ class DirectoryLoad:
 
 
 async def load_directory(load: DirectoryLoad) -> None:
-    """Load one log dir; a failing disk takes it offline. Anything else that is wrong (locked, strange directories, damage that cannot be repaired) is raised."""
+    """Load one log dir; a failing disk takes it offline. Anything else that is wrong (locked, strange directories) is raised."""
     try:
         contents = await load.services.background.run(load.directory.open)
         for name, _, kind in contents.logs:

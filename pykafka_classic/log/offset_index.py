@@ -3,8 +3,8 @@
 ```
 entry, 8 bytes:  relative_offset i32 (offset - base offset of the segment),  position i32 (byte position in the .log)
 ```
-Offsets strictly increase. An entry says: the batch or batches appended at `position` end with this offset. Sparse: one entry per `index.interval.bytes` of log, and none for
-the first append, so a lookup finds the greatest entry not above the wanted offset and whoever asked walks the batch headers from there.
+Offsets strictly increase. An entry says: the batch or batches appended at `position` end with this offset. Sparse: one entry per `index.interval.bytes` of
+log, and none for the first append, so a lookup finds the greatest entry not above the wanted offset and whoever asked walks the batch headers from there.
 
 Source: facts/storage.md 4; OffsetIndex.scala.
 """

@@ -1,7 +1,8 @@
 """How many segment files may be open at once.
 
-A broker with thousands of partitions has tens of thousands of segments, and most of them sleep. Segments open their file when they need it and say so here; the ones that
-were not used for longest are told to let go. Bytes written stay written, and slices handed out to fetch answers keep their file alive until they are sent.
+A broker with thousands of partitions has tens of thousands of segments, and most of them sleep. Segments open their file when they need it and say so here;
+the ones that were not used for longest are told to let go. Bytes written stay written, and slices handed out to fetch answers keep their file alive until
+they are sent.
 
 Differs from Kafka, which keeps every segment and its indexes open and therefore wants a limit of 100,000 descriptors.
 """

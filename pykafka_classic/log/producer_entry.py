@@ -1,9 +1,11 @@
 """What one producer id has written to one partition, and what it may write next.
 
-An idempotent producer numbers its batches. The partition keeps the last five (as many as a producer may have in flight), so that one sent again is recognised and answered with
-its old offset, and one out of order is refused. A transactional producer has at most one open transaction here, from its first batch to its marker.
+An idempotent producer numbers its batches. The partition keeps the last five (as many as a producer may have in flight), so that one sent again is recognised
+and answered with its old offset, and one out of order is refused. A transactional producer has at most one open transaction here, from its first batch to its
+marker.
 
-`ProducerAppendInfo` is one append in the making: it checks and collects, and only when the bytes are in the log does `ProducerStateManager.update` make it count.
+`ProducerAppendInfo` is one append in the making: it checks and collects, and only when the bytes are in the log does `ProducerStateManager.update` make it
+count.
 
 Source: facts/storage.md 6; ProducerStateManager.scala (ProducerStateEntry, ProducerAppendInfo).
 """

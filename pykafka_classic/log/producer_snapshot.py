@@ -2,7 +2,8 @@
 
 ```
 version i16 (1),  crc u32 (CRC-32C of all that follows),  count i32,  then per producer:
-producer_id i64,  producer_epoch i16,  last_sequence i32,  last_offset i64,  offset_delta i32,  timestamp i64,  coordinator_epoch i32,  current_txn_first_offset i64
+producer_id i64,  producer_epoch i16,  last_sequence i32,  last_offset i64,  offset_delta i32,  timestamp i64,  coordinator_epoch i32,
+current_txn_first_offset i64
 ```
 -1 stands for what is not there. Only the last batch of each producer is written: after a restart a duplicate is recognised only where it is that one.
 Because of its checksum the file needs no fsync: where it is torn, an older one and the batches behind it give the same state.

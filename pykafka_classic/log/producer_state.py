@@ -1,7 +1,7 @@
 """The producers of one log: who wrote what, which transactions are open, and the snapshots on disk.
 
-State is a function of the batches below `map_end_offset`. After a restart or a truncation it is made again: the newest usable snapshot at or below the end, and the batches behind
-it. Snapshots are taken when a segment is rolled (named after the new base offset), at a clean close, and by recovery.
+State is a function of the batches below `map_end_offset`. After a restart or a truncation it is made again: the newest usable snapshot at or below the end,
+and the batches behind it. Snapshots are taken when a segment is rolled (named after the new base offset), at a clean close, and by recovery.
 
 Open transactions hold back the last stable offset; so do those that ended with a marker at or above the high watermark, for it might still be lost.
 

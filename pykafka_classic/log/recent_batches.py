@@ -14,7 +14,7 @@ _NOTHING: Final = 1 << 63  # above every offset
 
 
 class RecentBatches:
-    """Last offset and position of batches, in order, up to the segment's end. Every offset at or above `from_offset` is found here or nowhere in the segment."""
+    """Last offset and position of batches, in order, up to the segment's end. Offsets from `from_offset` on are found here or nowhere in the segment."""
 
     __slots__ = ("_last_offsets", "_positions", "from_offset")
 

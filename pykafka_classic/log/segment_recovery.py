@@ -2,8 +2,9 @@
 
 A batch is believed when its size, magic and checksum are right and its offsets follow those before it. At the first that is not, the segment ends.
 
-Differs from Kafka where offsets are damaged, which no checksum covers: Kafka empties the whole segment when offsets go backwards, and does not start when one is absurdly large.
-Here the segment is cut before the damaged batch: where an offset goes backwards, that is the batch before it if a gap gives that one away, else this one.
+Differs from Kafka where offsets are damaged, which no checksum covers: Kafka empties the whole segment when offsets go backwards, and does not start when one
+is absurdly large. Here the segment is cut before the damaged batch: where an offset goes backwards, that is the batch before it if a gap gives that one away,
+else this one.
 
 Source: facts/storage.md 7, facts/observed.md "Recovery"; LogSegment.scala (recover).
 """
@@ -34,7 +35,7 @@ class ValidPart(NamedTuple):
 
 
 def recover_segment(segment: LogSegment, producers: ProducerStateManager, epochs: LeaderEpochFileCache | None = None) -> int:
-    """Rebuild the indexes, bring producers and epochs up to the segment's end, cut off what is damaged; the number of bytes cut. May run on a background thread."""
+    """Rebuild the indexes, bring producers and epochs up to the segment's end, cut off what is damaged; the number of bytes cut."""
     valid = find_valid_part(segment)
     segment.start_recovery()
     file_size = segment.size

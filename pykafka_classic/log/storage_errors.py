@@ -1,7 +1,7 @@
 """A failing disk, told to those above: OSError becomes KAFKA_STORAGE_ERROR, and the log directory goes offline.
 
-Kafka's maybeHandleIOException: whatever a log was doing, an I/O error means that its directory cannot be trusted any more. The partition answers KAFKA_STORAGE_ERROR, the log manager
-takes the directory offline, and the controller elects leaders elsewhere.
+Kafka's maybeHandleIOException: whatever a log was doing, an I/O error means that its directory cannot be trusted any more. The partition answers
+KAFKA_STORAGE_ERROR, the log manager takes the directory offline, and the controller elects leaders elsewhere.
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@
 ```
 entry, 12 bytes:  timestamp i64 (ms),  relative_offset i32 (offset - base offset of the segment)
 ```
-An entry (T, offset) says: up to and including `offset`, T is the largest timestamp in this segment. Timestamps strictly increase, offsets increase. Written together with an
-entry of the offset index, and once more when the segment is rolled or closed, so that after a restart the last entry is the segment's largest timestamp: the index counts
-as full one entry early to keep that slot.
+An entry (T, offset) says: up to and including `offset`, T is the largest timestamp in this segment. Timestamps strictly increase, offsets increase. Written
+together with an entry of the offset index, and once more when the segment is rolled or closed, so that after a restart the last entry is the segment's
+largest timestamp: the index counts as full one entry early to keep that slot.
 
 Source: facts/storage.md 4; TimeIndex.scala.
 """

@@ -3,9 +3,9 @@
 ```
 entry, 34 bytes:  version i16 (0),  producer_id i64,  first_offset i64,  last_offset i64 (of the marker),  last_stable_offset i64
 ```
-In order of `last_offset`. A read_committed consumer gets the entries that overlap what it fetched and leaves out those producers' records from the first offset to the abort
-marker. `last_stable_offset` (as it was when the marker was written) tells a search when to stop: no transaction below it can be aborted further on.
-The file exists only once something was aborted.
+In order of `last_offset`. A read_committed consumer gets the entries that overlap what it fetched and leaves out those producers' records from the first
+offset to the abort marker. `last_stable_offset` (as it was when the marker was written) tells a search when to stop: no transaction below it can be aborted
+further on. The file exists only once something was aborted.
 
 Source: facts/storage.md 4, 14; TransactionIndex.scala.
 """

@@ -1,9 +1,11 @@
 """A file system in memory that forgets on `crash()` whatever was not synced.
 
-Two states are kept: what the process sees, and what is on the platter. `File.sync` moves a file's bytes from the first to the second; `sync_directory` moves the names in a
-directory (creations, renames, removals of files). Directories themselves are made, renamed and removed at once in both. `write_atomically` is durable when it returns.
+Two states are kept: what the process sees, and what is on the platter. `File.sync` moves a file's bytes from the first to the second; `sync_directory` moves
+the names in a directory (creations, renames, removals of files). Directories themselves are made, renamed and removed at once in both. `write_atomically` is
+durable when it returns. So is a cut (a journaling file system may forget it, but never brings back bytes that were overwritten since).
 
-* `crash()`: power loss. Nothing unsynced survives; with `random`, a random part of it does (a prefix of the unsynced tail, some of the unsynced names), as a real disk would.
+* `crash()`: power loss. Nothing unsynced survives; with `random`, part of it does, as on a journaling file system: the first so many changes of names, in their
+  order, and of each file a prefix of the unsynced tail.
 * `kill()`: SIGKILL. Everything written survives; open handles and locks are gone.
 * `fail(prefix)`: from now on every call under that path raises OSError, as a dead disk does.
 """
@@ -77,6 +79,7 @@ class FakeFile:
         data = self._inode.data
         if size < len(data):
             del data[size:]
+            self._inode.durable = self._inode.durable[:size]
         else:
             data.extend(bytes(size - len(data)))
         self._changed()
@@ -107,6 +110,7 @@ class FakeFileSystem:
         self.syncs = 0
         self._files: dict[str, _Inode] = {}
         self._durable_files: dict[str, _Inode] = {}
+        self._journal: list[tuple[str, _Inode | None]] = []  # changes of names since they were last synced, in order
         self._directories: set[str] = {"/"}
         self._locks: set[str] = set()
         self._failing: tuple[str, ...] = ()
@@ -114,15 +118,13 @@ class FakeFileSystem:
     # What tests do to it
 
     def crash(self, random: Random | None = None) -> None:
-        """Lose power: only what was synced is left (and, with `random`, some of the rest)."""
-        names = dict(self._durable_files)
-        if random is not None:
-            for path in sorted(self._files.keys() | self._durable_files.keys()):
-                if self._files.get(path) is not self._durable_files.get(path) and random.randrange(2):
-                    self._keep_unsynced_name(names, path)
-        survivors = {id(inode): inode.after_crash(random) for inode in names.values()}
-        self._files = {path: survivors[id(inode)] for path, inode in names.items()}
+        """Lose power: only what was synced is left; with `random`, some of the rest: the first so many changes of names, and parts of unsynced tails."""
+        for path, inode in self._journal[: random.randrange(len(self._journal) + 1) if random is not None else 0]:
+            self._apply(path, inode)
+        survivors = {id(inode): inode.after_crash(random) for inode in self._durable_files.values()}
+        self._files = {path: survivors[id(inode)] for path, inode in self._durable_files.items()}
         self._durable_files = dict(self._files)
+        self._journal.clear()
         self._locks.clear()
 
     def kill(self) -> None:
@@ -152,7 +154,8 @@ class FakeFileSystem:
         if inode is None:
             if not create or posixpath.dirname(path) not in self._directories:
                 raise FileNotFoundError(path)
-            inode = self._files[path] = _Inode(self.now_ms)
+            inode = _Inode(self.now_ms)
+            self._set_name(path, inode)
         return FakeFile(self, path, inode)
 
     def read(self, path: str) -> bytes:
@@ -169,6 +172,7 @@ class FakeFileSystem:
         inode = _Inode(self.now_ms)
         inode.data[:] = data
         inode.durable = data
+        self._journal = [(name, earlier) for name, earlier in self._journal if name != path]
         self._files[path] = self._durable_files[path] = inode
 
     def exists(self, path: str) -> bool:
@@ -219,14 +223,14 @@ class FakeFileSystem:
             self._rename_directory(old, new)
         else:
             inode = self._inode(old)
-            del self._files[old]
-            self._files[new] = inode
+            self._set_name(new, inode)
+            self._set_name(old, None)
 
     def remove(self, path: str) -> None:
         """Remove a file."""
         self.check(path)
         self._inode(path)
-        del self._files[path]
+        self._set_name(path, None)
 
     def remove_tree(self, path: str) -> None:
         """Remove a directory and all in it."""
@@ -235,14 +239,16 @@ class FakeFileSystem:
         for files in (self._files, self._durable_files):
             for name in [name for name in files if name.startswith(prefix)]:
                 del files[name]
+        self._journal = [(name, inode) for name, inode in self._journal if not name.startswith(prefix)]
         self._directories = {name for name in self._directories if name != path and not name.startswith(prefix)}
 
     def sync_directory(self, path: str) -> None:
         """The names in this directory are now as they look."""
         self.check(path)
-        for name in [name for name in self._durable_files if posixpath.dirname(name) == path and name not in self._files]:
-            del self._durable_files[name]
-        self._durable_files.update({name: inode for name, inode in self._files.items() if posixpath.dirname(name) == path})
+        for name, inode in self._journal:
+            if posixpath.dirname(name) == path:
+                self._apply(name, inode)
+        self._journal = [(name, inode) for name, inode in self._journal if posixpath.dirname(name) != path]
 
     def lock(self, path: str) -> None:
         """Exclusive until `crash` or `kill`."""
@@ -257,11 +263,19 @@ class FakeFileSystem:
             raise FileNotFoundError(path)
         return self._files[path]
 
-    def _keep_unsynced_name(self, names: dict[str, _Inode], path: str) -> None:
-        if path in self._files:
-            names[path] = self._files[path]
+    def _apply(self, path: str, inode: _Inode | None) -> None:
+        if inode is not None:
+            self._durable_files[path] = inode
         else:
-            names.pop(path, None)
+            self._durable_files.pop(path, None)
+
+    def _set_name(self, path: str, inode: _Inode | None) -> None:
+        """A file has this name now (None: no file has); it lasts when the directory is synced."""
+        if inode is not None:
+            self._files[path] = inode
+        else:
+            del self._files[path]
+        self._journal.append((path, inode))
 
     def _rename_directory(self, old: str, new: str) -> None:
         prefix = old + "/"
@@ -271,4 +285,5 @@ class FakeFileSystem:
 
         self._files = {moved(path): inode for path, inode in self._files.items()}
         self._durable_files = {moved(path): inode for path, inode in self._durable_files.items()}
+        self._journal = [(moved(path), inode) for path, inode in self._journal]
         self._directories = {moved(path) for path in self._directories}

@@ -15,6 +15,7 @@ from pykafka_classic.common.config import KafkaConfig
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.log.log import Log
 from pykafka_classic.log.log_manager import LogManager
+from pykafka_classic.log.log_services import LogSeams
 from pykafka_classic.records.record_batch import AnyBatch, iterate_batches
 from tests.fakes.clock import FakeBackground, FakeClock, SeededRandom
 from tests.fakes.file_system import FakeFileSystem
@@ -76,7 +77,7 @@ class Recording:
     def load(self, **properties: str) -> LogManager:
         """A new broker's log manager over it, loaded."""
         config = KafkaConfig.from_properties({**SETTINGS, **{key.replace("_", "."): value for key, value in properties.items()}})
-        manager = LogManager(self.log_dirs, self.file_system, self.clock, FakeBackground(), SeededRandom(), config)
+        manager = LogManager(self.log_dirs, LogSeams(self.file_system, self.clock, FakeBackground(), SeededRandom()), config)
         manager.load().result()
         return manager
 

@@ -1,3 +1,5 @@
+"""Checkpoint files: what is written, what is read, what is refused."""
+
 from __future__ import annotations
 
 import pytest

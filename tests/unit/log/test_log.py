@@ -1,3 +1,5 @@
+"""One log: appending, reading, rolling, truncating, retention, and what is left after a crash."""
+
 from __future__ import annotations
 
 from dataclasses import replace

@@ -1,3 +1,5 @@
+"""One segment: its records, its indexes, and their recovery."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,3 +1,5 @@
+"""meta.properties: whose log dir it is."""
+
 from __future__ import annotations
 
 from uuid import UUID

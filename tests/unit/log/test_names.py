@@ -1,3 +1,5 @@
+"""Names of files and folders in a log dir."""
+
 from __future__ import annotations
 
 import pytest

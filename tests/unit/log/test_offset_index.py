@@ -1,3 +1,5 @@
+"""The offset index: entries, look-ups, corruption."""
+
 from __future__ import annotations
 
 import struct

@@ -1,3 +1,5 @@
+"""Producers: sequences, epochs, transactions, snapshots."""
+
 from __future__ import annotations
 
 import struct

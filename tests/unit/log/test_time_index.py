@@ -1,3 +1,5 @@
+"""The time index: entries, look-ups, corruption."""
+
 from __future__ import annotations
 
 import struct

@@ -1,0 +1,256 @@
+"""Compaction of one log, the part that reads and writes: it runs on a background thread and touches only segments that never change.
+
+1. `build_map`: walk the dirty part (what no pass has seen yet) and note the last offset of every key.
+2. `clean_group`: walk the log from its start, segment by segment, and copy into `.cleaned` segments what is not outdated. Small neighbours are written
+   together.
+
+A record is kept if it has a key, no later record of the map has the same one, and, if it is a tombstone (no value), it is not old enough to be forgotten. What
+lies behind the map's end is copied as it is. See cleaned_transactions.py for transactions and record_filter.py for batches.
+
+Source: facts/storage.md 11; LogCleaner.scala (Cleaner).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from pykafka_classic.common.log_config import LogConfig
+from pykafka_classic.log import names
+from pykafka_classic.log.batch_header import BatchHeader, parse_header, scan_batches
+from pykafka_classic.log.cleaned_transactions import CleanedTransactions
+from pykafka_classic.log.file_system import File, FileSystem
+from pykafka_classic.log.log_append import largest_of
+from pykafka_classic.log.log_segment import RELATIVE_OFFSET_MAX, LogSegment
+from pykafka_classic.log.log_services import LogServices
+from pykafka_classic.log.offset_map import OffsetMap
+from pykafka_classic.log.record_filter import with_records, without_records
+from pykafka_classic.log.transaction_index import AbortedTransaction
+from pykafka_classic.records.record import Record
+from pykafka_classic.records.record_batch import AnyBatch, RecordBatch, iterate_batches
+
+WRITE_BYTES = 1024 * 1024  # collected before they are written
+
+
+class CleaningAborted(Exception):
+    """The log was truncated, deleted or moved meanwhile, or the broker stops: what has been written is thrown away."""
+
+
+class LastRecord(NamedTuple):
+    """Where a producer stands: its last batch of records (None: only markers are left of it) and its epoch."""
+
+    last_data_offset: int | None
+    producer_epoch: int
+
+
+class Source(NamedTuple):
+    """A segment to be read."""
+
+    base_offset: int
+    end_offset: int  # where the next segment begins
+    size: int
+    aborted: Sequence[AbortedTransaction]  # those that overlap it
+
+
+@dataclass(slots=True)
+class CleanStats:
+    """What a pass did."""
+
+    bytes_read: int = 0
+    bytes_written: int = 0
+    map_bytes_read: int = 0
+    records_read: int = 0
+    records_written: int = 0
+    records_without_key: int = 0
+
+
+@dataclass(slots=True)
+class CleanTask:
+    """One pass over one log. `should_stop` is asked between batches."""
+
+    directory: str
+    config: LogConfig
+    sources: Sequence[Source]  # from the log's start to the first that may not be cleaned
+    first_dirty_offset: int
+    end_offset: int  # exclusive
+    last_records: Mapping[int, LastRecord]  # by producer id
+    should_stop: Callable[[], bool]
+    delete_horizon_ms: int = 0  # a segment not modified since loses its tombstones and markers
+    stats: CleanStats = field(default_factory=CleanStats)
+
+
+class Cleaner:
+    """Does the work of one pass. `services` are its own: their open files are used on the background thread only."""
+
+    def __init__(self, services: LogServices, task: CleanTask) -> None:
+        self._services = services
+        self._file_system: FileSystem = services.file_system
+        self._task = task
+        self._transactions = CleanedTransactions()
+        self.map = OffsetMap(0)
+
+    def build_map(self, entries_max: int) -> list[list[Source]]:
+        """Note the keys of the dirty part, as many as fit; the sources, in groups that go into one cleaned segment each."""
+        self.map = OffsetMap(entries_max)
+        dirty = [source for source in self._task.sources if source.end_offset > self._task.first_dirty_offset]
+        transactions = CleanedTransactions({aborted for source in dirty for aborted in source.aborted})
+        for source in dirty:
+            if not self._map_segment(source, transactions):
+                break
+            self.map.latest_offset = max(self.map.latest_offset, min(source.end_offset, self._task.end_offset) - 1)
+        self._set_horizon()
+        return self._grouped([source for source in self._task.sources if source.base_offset <= self.map.latest_offset])
+
+    def clean_group(self, group: Sequence[Source]) -> LogSegment:
+        """Write one `.cleaned` segment, synced, with the last source's time of modification. Raises CleaningAborted, after removing it."""
+        task = self._task
+        cleaned = LogSegment.create(self._services, task.directory, group[0].base_offset, task.config, names.CLEANED)
+        self._transactions.index = cleaned.transaction_index
+        try:
+            for source in group:
+                self._transactions.add(source.aborted)
+                self._copy(source, cleaned)
+        except BaseException:
+            cleaned.remove_files()
+            raise
+        cleaned.on_become_inactive()
+        cleaned.sync()
+        cleaned.release()
+        self._file_system.set_modified_ms(cleaned.path(names.LOG), self._modified_ms(group[-1]))
+        return cleaned
+
+    def _map_segment(self, source: Source, transactions: CleanedTransactions) -> bool:
+        """False where the map is full."""
+        first_dirty, offsets = self._task.first_dirty_offset, self.map
+        for header, view in self._batches(source):
+            if header.last_offset < first_dirty:
+                continue
+            if header.is_control:
+                transactions.is_marker_obsolete(header, view)
+            elif not transactions.is_aborted(header):
+                for record in _batch(view).records():
+                    if record.key is not None and record.offset >= first_dirty and not offsets.put(record.key, record.offset):
+                        return False
+            offsets.latest_offset = header.last_offset
+        self._task.stats.map_bytes_read += source.size
+        return True
+
+    def _set_horizon(self) -> None:
+        clean = [source for source in self._task.sources if source.base_offset < self._task.first_dirty_offset]
+        self._task.delete_horizon_ms = self._modified_ms(clean[-1]) - self._task.config.delete_retention_ms if clean else 0
+
+    def _grouped(self, sources: Sequence[Source]) -> list[list[Source]]:
+        groups: list[list[Source]] = []
+        log_size = index_size = 0
+        for source in sources:
+            source_index_size = self._index_size(source)
+            fits = (
+                bool(groups)
+                and log_size + source.size <= self._task.config.segment_bytes
+                and index_size + source_index_size <= self._task.config.segment_index_bytes
+                and source.end_offset - 1 - groups[-1][0].base_offset <= RELATIVE_OFFSET_MAX
+            )
+            if not fits:
+                groups.append([])
+                log_size = index_size = 0
+            groups[-1].append(source)
+            log_size, index_size = log_size + source.size, index_size + source_index_size
+        return groups
+
+    def _copy(self, source: Source, cleaned: LogSegment) -> None:
+        retain_deletes = self._modified_ms(source) > self._task.delete_horizon_ms
+        out, size = list[bytes | memoryview](), 0
+        for header, view in self._batches(source):
+            kept = self._kept(header, view, retain_deletes=retain_deletes)
+            if kept is None:
+                continue
+            out.append(kept)
+            size += len(kept)
+            if size >= WRITE_BYTES:
+                self._write(cleaned, out)
+                out, size = [], 0
+        self._write(cleaned, out)
+        self._task.stats.bytes_read += source.size
+
+    def _kept(self, header: BatchHeader, view: memoryview, *, retain_deletes: bool) -> bytes | memoryview | None:
+        """What is left of a batch; None for nothing."""
+        if header.is_control:
+            discard = self._transactions.is_marker_obsolete(header, view) and not retain_deletes
+            if not discard and len(view) > _EMPTY_BATCH_SIZE:
+                return view
+        else:
+            discard = self._transactions.is_aborted(header)
+        batch = _batch(view)
+        records = [] if discard or header.is_control else batch.records()
+        retained = [record for record in records if self._is_kept(record, retain_deletes=retain_deletes)]
+        stats = self._task.stats
+        stats.records_read, stats.records_written = stats.records_read + len(records), stats.records_written + len(retained)
+        if retained:
+            return view if len(retained) == len(records) else with_records(batch, retained)
+        return without_records(batch) if isinstance(batch, RecordBatch) and self._is_last_of_producer(header) else None
+
+    def _is_kept(self, record: Record, *, retain_deletes: bool) -> bool:
+        if record.offset > self.map.latest_offset:
+            return True
+        if record.key is None:
+            self._task.stats.records_without_key += 1
+            return False
+        return record.offset >= self.map.get(record.key) and (record.value is not None or retain_deletes)
+
+    def _is_last_of_producer(self, header: BatchHeader) -> bool:
+        last = self._task.last_records.get(header.producer_id)
+        if last is None or header.producer_id < 0:
+            return False
+        if last.last_data_offset is not None:
+            return header.last_offset == last.last_data_offset
+        return header.is_control and header.producer_epoch == last.producer_epoch
+
+    def _write(self, cleaned: LogSegment, out: Sequence[bytes | memoryview]) -> None:
+        if not out:
+            return
+        headers, position = [], 0
+        for batch in out:
+            headers.append(parse_header(batch, 0, position))
+            position += len(batch)
+        cleaned.append([b"".join(out)], headers, largest_of(headers))
+        self._task.stats.bytes_written += position
+
+    def _batches(self, source: Source) -> Iterator[tuple[BatchHeader, memoryview]]:
+        with self._opened(source) as file:
+            for found in scan_batches(file, 0, source.size):
+                if self._task.should_stop():
+                    raise CleaningAborted
+                yield found
+
+    @contextmanager
+    def _opened(self, source: Source) -> Iterator[File]:
+        try:
+            file = self._file_system.open(self._path(source, names.LOG))
+        except FileNotFoundError as error:  # the log was deleted or renamed
+            raise CleaningAborted from error
+        try:
+            yield file
+        finally:
+            file.close()
+
+    def _path(self, source: Source, kind: str) -> str:
+        return f"{self._task.directory}/{names.numbered_name(source.base_offset, kind)}"
+
+    def _index_size(self, source: Source) -> int:
+        paths = (self._path(source, names.INDEX), self._path(source, names.TIME_INDEX))
+        return max(self._file_system.size(path) if self._file_system.exists(path) else 0 for path in paths)
+
+    def _modified_ms(self, source: Source) -> int:
+        try:
+            return self._file_system.modified_ms(self._path(source, names.LOG))
+        except FileNotFoundError as error:
+            raise CleaningAborted from error
+
+
+_EMPTY_BATCH_SIZE = 61
+
+
+def _batch(view: memoryview) -> AnyBatch:
+    return next(iterate_batches(view))

@@ -228,7 +228,10 @@ class ControllerContext:
         return topic in self.topics_to_be_deleted
 
     def may_have_a_leader(self, partition: TopicPartition) -> bool:
-        """Whether leaders are sought for it: not once its topic is to be deleted, unless that waits for the partition's move, which cannot end without a leader."""
+        """Whether leaders are sought for it.
+
+        Not once its topic is to be deleted, unless that waits for the partition's move, which cannot end without a leader.
+        """
         if partition.topic not in self.topics_to_be_deleted:
             return True
         return partition in self.partitions_being_reassigned and partition.topic not in self.topics_with_deletion_started

@@ -7,6 +7,7 @@ AlterIsr (KIP-497, inter.broker.protocol.version 2.7-IV2 and later). Checks, in 
     nothing known about the partition                 UNKNOWN_TOPIC_OR_PARTITION
     an older leader epoch, or not the leader          FENCED_LEADER_EPOCH
     leader, epoch and ISR are what they are already   NONE, with the stored state: the request came twice
+    a newcomer that is down or shutting down          NONE, with the stored state: the leader drops its proposal
     the state's znode has another version             INVALID_UPDATE_VERSION
     written                                           NONE, with the new version; the leader epoch stays
 
@@ -15,7 +16,9 @@ Then UpdateMetadata about the request's partitions goes to all brokers; LeaderAn
 Before, leaders wrote the ISR themselves and created /isr_change_notification/isr_change_<seq>: the controller reads the states again and tells all brokers.
 Source: facts/coordination.md 3.10; Kafka's processAlterIsr, processIsrChangeNotification.
 
-Differs from Kafka: a request from a broker that is not the leader is refused even where epoch and version would fit.
+Differs from Kafka: a request from a broker that is not the leader is refused even where epoch and version would fit. And a broker that is leaving, or has left,
+does not join: a proposal that was on its way when its broker went (the controller itself stopped, say) would hold up acks=all until the leader notices the
+silence (later Kafka refuses it too, with an error that 2.8 does not know: KIP-841).
 """
 
 from __future__ import annotations
@@ -74,6 +77,10 @@ class IsrChanges:
         if data.leader_epoch < current.leader_epoch or broker_id != current.leader:
             return ErrorCode.FENCED_LEADER_EPOCH
         if data.leader_epoch == current.leader_epoch and tuple(data.new_isr) == current.isr:
+            return current
+        leaving = set(data.new_isr) - set(current.isr) - self._context.live_broker_ids
+        if leaving and data.leader_epoch == current.leader_epoch:
+            self._core.log.info("Refusing ISR %s for partition %s: %s not live", data.new_isr, partition, sorted(leaving))
             return current
         return None
 

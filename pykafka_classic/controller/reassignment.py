@@ -177,6 +177,8 @@ class PartitionReassignment:
         return True
 
     async def _reassign(self, partition: TopicPartition, move: ReplicaAssignment) -> None:
+        if partition.topic in self._context.topics_with_deletion_started:
+            return  # its replicas are being deleted where they are
         self._deletion.mark_topics_ineligible([partition.topic], reason="topic reassignment in progress")
         await self._begin(partition, move)
         if partition not in self._context.leadership and not await self._bring_to_life(partition, move):

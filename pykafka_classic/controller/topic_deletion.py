@@ -10,8 +10,11 @@ In the way ("ineligible"): a replica whose broker is dead, or which answered wit
 replicas of the topic starts, or the reassignment ends (`resume_deletion_for_topics`). A topic in the queue serves its clients until the deletion starts.
 Source: facts/coordination.md 3.8; Kafka's controller/TopicDeletionManager.scala.
 
-Differs from Kafka: a partition whose move the deletion waits for is still given leaders (`ControllerContext.may_have_a_leader`). Without one the move could not
-end, nor the deletion begin.
+Differs from Kafka, in what a simulation found:
+* a partition whose move the deletion waits for is still given leaders (`ControllerContext.may_have_a_leader`): without one the move could not end, nor the
+  deletion begin;
+* the deletion waits until the last move of the topic has ended, also if a broker starts meanwhile; and once started it waits for no move any more. In Kafka a
+  deletion that started too early and was then marked as waiting for the move never ended.
 """
 
 from __future__ import annotations
@@ -74,9 +77,8 @@ class TopicDeletionManager:
             return
         if topics:
             self._log.info("Starting topic deletion for topics %s", _names(topics))
-            moving = {partition.topic for partition in self._context.partitions_being_reassigned}
             self._context.topics_to_be_deleted |= dict.fromkeys(topics)
-            self.mark_topics_ineligible(moving.intersection(topics), reason="topic reassignment in progress")
+            self.mark_topics_ineligible(self._waiting_for_a_move().intersection(topics), reason="topic reassignment in progress")
             await self._resume_deletions()
 
     async def process_stop_replica_response(self, event: TopicDeletionStopReplicaResponseReceived) -> None:
@@ -100,10 +102,14 @@ class TopicDeletionManager:
 
     async def resume_deletion_for_topics(self, topics: Iterable[str]) -> None:
         """What was in the way of these may have gone."""
-        queued = self._context.topics_to_be_deleted.keys() & set(topics)
+        queued = (self._context.topics_to_be_deleted.keys() & set(topics)) - self._waiting_for_a_move()
         if self._is_enabled and queued:
             self._context.topics_ineligible_for_deletion -= queued
             await self._resume_deletions()
+
+    def _waiting_for_a_move(self) -> set[str]:
+        """Topics with a partition that is being moved; once their deletion has started it is too late to wait for that."""
+        return {partition.topic for partition in self._context.partitions_being_reassigned} - self._context.topics_with_deletion_started
 
     async def fail_replica_deletion(self, replicas: Iterable[PartitionAndReplica]) -> None:
         """These replicas cannot be deleted now: their topics wait."""

@@ -1,7 +1,7 @@
 """What our controller sends to each broker, and in what order, compared with a real one (data/controller).
 
-The scenarios are done again on a cluster that has the scenario's topic alone. Requests of both sides are reduced to that topic; UpdateMetadata without any partition is left out,
-for whether one is sent depends on the other topics of the recorded cluster.
+The scenarios are done again on a cluster that has the scenario's topic alone. Requests of both sides are reduced to that topic; UpdateMetadata without any
+partition is left out, for whether one is sent depends on the other topics of the recorded cluster.
 """
 
 from __future__ import annotations

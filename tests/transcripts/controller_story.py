@@ -377,4 +377,3 @@ def _without_double_blanks(lines: list[str]) -> Iterator[str]:
         if line or before:
             yield line
         before = line
-

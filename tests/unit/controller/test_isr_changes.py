@@ -169,3 +169,11 @@ def test_notifications_of_older_brokers_are_heard_at_any_version(cluster: Contro
     cluster.put_state(T0, LeaderAndIsr(1, 0, (1, 2), 0, 1))
     notify(cluster, 3, T0)
     assert cluster.controller.context.leadership[T0].isr == (1, 2)
+
+
+def test_a_broker_that_is_gone_does_not_join_and_its_leader_is_told_the_isr_as_it_is(cluster: ControlCluster) -> None:
+    cluster.kill(2)
+    before = cluster.state("t", 0)
+    answered = verdict(alter(cluster, [*before.isr, 2], version=1, leader_epoch=before.leader_epoch))
+    assert (answered.error_code, answered.isr) == (0, list(before.isr))
+    assert cluster.state("t", 0) == before and 2 not in before.isr

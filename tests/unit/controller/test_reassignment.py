@@ -337,3 +337,53 @@ def test_below_2_7_a_watch_on_the_state_tells_of_the_grown_isr() -> None:
     cluster.settle()
     assert stored(cluster) == ((2, 3), (), ())
     assert cluster.state("t", 0).isr == (2, 3)
+
+
+# Found by the simulation
+
+
+def test_a_cancellation_that_would_delete_the_only_in_sync_replica_is_refused() -> None:
+    cluster = cluster_with_topic([1, 2])
+    cluster.kill(2)
+    move(cluster, (2, 3))
+    grow_isr(cluster, 1, 3)
+    cluster.kill(1)  # now 3, which the move is adding, alone has all records
+    assert (cluster.state("t", 0).leader, cluster.state("t", 0).isr) == (3, (3,))
+    assert move(cluster, None).error is ErrorCode.INVALID_REPLICA_ASSIGNMENT
+    assert cluster.state("t", 0).leader == 3
+
+
+def test_a_move_of_a_partition_that_never_had_a_leader_gives_it_one() -> None:
+    cluster = cluster_with_topic([8, 9])
+    assert move(cluster, (1, 2)) == ApiError()
+    assert (stored(cluster), cluster.state("t", 0).leader, cluster.state("t", 0).isr) == (((1, 2), (), ()), 1, (1, 2))
+
+
+def test_a_move_that_cannot_go_on_does_not_stop_a_failover() -> None:
+    cluster = cluster_with_topic([8, 9])
+    ask_by_znode(cluster, {T0: (7, 9)})
+    cluster.kill(0)
+    assert cluster.controller.epoch == 2
+    assert stored(cluster)[0] == (7, 9, 8)
+
+
+def test_a_partition_whose_move_a_deletion_waits_for_still_gets_a_leader() -> None:
+    cluster = cluster_with_topic([1])
+    move(cluster, (2,))
+    cluster.delete_topic("t")
+    cluster.kill(1)
+    cluster.start(1)
+    assert cluster.state("t", 0).leader == 1
+    grow_isr(cluster, 1, 2)
+    assert not cluster.server.exists("/brokers/topics/t")
+
+
+def test_a_broker_that_starts_does_not_let_a_deletion_overtake_a_move() -> None:
+    cluster = cluster_with_topic([1, 2])
+    move(cluster, (2, 3))
+    cluster.delete_topic("t")
+    cluster.kill(2)
+    cluster.start(2)
+    assert cluster.server.exists("/brokers/topics/t")
+    grow_isr(cluster, 1, 2, 3)
+    assert not cluster.server.exists("/brokers/topics/t")

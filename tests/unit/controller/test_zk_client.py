@@ -10,7 +10,14 @@ import pytest
 from pykafka_classic.common.promise import spawn
 from pykafka_classic.common.zookeeper import Code, Create, Delete, Result, SessionExpired, SetData
 from pykafka_classic.controller.controller_context import ControllerContext
-from pykafka_classic.controller.zk_client import ControllerMoved, ControllerZkClient, KeeperError, expect
+from pykafka_classic.controller.zk_client import (
+    UNGROUPED_WRITES_MAX,
+    WRITES_PER_TRANSACTION,
+    ControllerMoved,
+    ControllerZkClient,
+    KeeperError,
+    expect,
+)
 from tests.fakes.zookeeper import FakeZooKeeper, FakeZooKeeperServer
 
 
@@ -165,3 +172,67 @@ def test_an_answer_that_comes_after_the_end_of_its_session_is_not_believed(setti
 def test_an_unexpected_code_is_an_exception_that_names_the_path() -> None:
     with pytest.raises(KeeperError, match="NO_AUTH for /secret"):
         expect(Result(Code.NO_AUTH, "/secret"), Code.NO_NODE)
+
+
+# Many writes
+
+
+def transactions(setting: Setting) -> list[int]:
+    """How many writes each transaction of the log had, in order."""
+    sizes: dict[int, int] = {}
+    for change in setting.server.log:
+        if change.path.startswith("/x"):
+            sizes[change.zxid] = sizes.get(change.zxid, 0) + 1
+    return list(sizes.values())
+
+
+def test_few_writes_are_a_transaction_each(setting: Setting) -> None:
+    setting.become_controller()
+    setting.run(setting.client.fenced([Create(f"/x{index}") for index in range(UNGROUPED_WRITES_MAX)]))
+    assert transactions(setting) == [1] * UNGROUPED_WRITES_MAX
+
+
+def test_many_writes_share_transactions_and_keep_their_order(setting: Setting) -> None:
+    setting.become_controller()
+    results = setting.run(setting.client.fenced([Create(f"/x{index:03d}") for index in range(60)]))
+    assert all(result.ok for result in results)
+    assert transactions(setting) == [WRITES_PER_TRANSACTION, WRITES_PER_TRANSACTION, 10]
+    created = [change.path for change in setting.server.log if change.path.startswith("/x")]
+    assert created == sorted(created)
+
+
+def test_a_write_that_fails_spoils_only_itself(setting: Setting) -> None:
+    setting.become_controller()
+    setting.server.put("/x007", b"was here")
+    results = setting.run(setting.client.fenced([Create(f"/x{index:03d}") for index in range(60)]))
+    assert [index for index, result in enumerate(results) if not result.ok] == [7]
+    assert results[7].code is Code.NODE_EXISTS
+    assert all(setting.server.exists(f"/x{index:03d}") for index in range(60))
+
+
+def test_parents_that_exist_already_do_not_keep_their_children_from_being_created(setting: Setting) -> None:
+    setting.become_controller()
+    setting.server.put("/x0")
+    parents = [Create(f"/x{index}") for index in range(30)]
+    children = [Create(f"/x{index}/child") for index in range(30)]
+    results = setting.run(setting.client.fenced(parents + children))
+    assert [result.code for result in results] == [Code.NODE_EXISTS] + [Code.OK] * 59
+
+
+def test_many_writes_of_a_deposed_controller_raise_and_write_nothing(setting: Setting) -> None:
+    setting.become_controller()
+    setting.server.put("/controller_epoch", b"2")
+    with pytest.raises(ControllerMoved):
+        setting.run(setting.client.fenced([Create(f"/x{index}") for index in range(60)]))
+    assert transactions(setting) == []
+
+
+def test_each_of_many_answers_belongs_to_its_write(setting: Setting) -> None:
+    setting.become_controller()
+    for index in range(60):
+        for _ in range(index % 3):
+            setting.server.put(f"/x{index}", b"again")
+        setting.server.put(f"/x{index}", b"once more")
+    versions = [setting.server.stat(f"/x{index}").version for index in range(60)]
+    results = setting.run(setting.client.fenced([SetData(f"/x{index}", b"new", version) for index, version in enumerate(versions)]))
+    assert [result.stat.version for result in results] == [version + 1 for version in versions]

@@ -1,6 +1,7 @@
 """A live broker and its addresses.
 
-Mirrors kafka.cluster.{Broker, BrokerEndPoint} and the client's Node. The end points themselves are `common.listeners.EndPoint`: name, security protocol, host, port.
+Mirrors kafka.cluster.{Broker, BrokerEndPoint} and the client's Node. The end points themselves are `common.listeners.EndPoint`: name, security protocol, host,
+port.
 """
 
 from __future__ import annotations

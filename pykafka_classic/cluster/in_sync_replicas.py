@@ -1,7 +1,7 @@
 """The rules of who is in sync, and of how far records are committed. Facts/coordination.md 4.5 to 4.7.
 
-* High watermark candidate: the smallest log end among the leader and those remote replicas that are in the maximal ISR, or were caught up within the allowed lag (so that a
-  follower about to rejoin holds it back rather than join below it).
+* High watermark candidate: the smallest log end among the leader and those remote replicas that are in the maximal ISR, or were caught up within the allowed
+  lag (so that a follower about to rejoin holds it back rather than join below it).
 * A follower joins when it has reached the high watermark and the start of the current leader epoch, and no change is under way.
 * A member leaves when it is not at the leader's end and was last caught up longer ago than the allowed lag. One that is exactly at the end never leaves.
 """

@@ -6,8 +6,8 @@
 | PendingExpandIsr | still without the newcomer | with it: the HighWatermark waits for it already | the verdict, or a LeaderAndIsr |
 | PendingShrinkIsr | still with the laggards | the same: they still count | the verdict, or a LeaderAndIsr |
 
-The maximal ISR is what the controller may at this moment believe to be in sync. The HighWatermark must not pass any of these, or a leader elected from them would lack
-committed records. A refused change leaves the state pending: only the next LeaderAndIsr tells what is true (facts/coordination.md 4.6, trap 4).
+The maximal ISR is what the controller may at this moment believe to be in sync. The HighWatermark must not pass any of these, or a leader elected from them
+would lack committed records. A refused change leaves the state pending: only the next LeaderAndIsr tells what is true (facts/coordination.md 4.6, trap 4).
 
 Members keep the order in which they joined, as the znode shows it.
 

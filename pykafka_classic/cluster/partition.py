@@ -149,7 +149,8 @@ class Partition:
     def make_leader(self, state: LeaderAndIsrPartitionState, topic_id: bytes = kafka_uuid.ZERO) -> bool:
         """Lead from the log's end on; False where this broker led before. Raises KAFKA_STORAGE_ERROR.
 
-        The new epoch is noted at the LEO even before anything is appended: a follower's log may hold records of later epochs than any of ours, and must learn where to cut.
+        The new epoch is noted at the LEO even before anything is appended: a follower's log may hold records of later epochs than any of ours, and must learn
+        where to cut.
         """
         self._take_over(state, state.isr)
         leader_log = self.create_log_if_not_exists(is_new=state.is_new, topic_id=topic_id)
@@ -201,9 +202,7 @@ class Partition:
 
     # Leading
 
-    def append_records_to_leader(
-        self, records: bytes | memoryview, origin: AppendOrigin, *, required_acks: int
-    ) -> tuple[LogAppendInfo, bool]:
+    def append_records_to_leader(self, records: bytes | memoryview, origin: AppendOrigin, *, required_acks: int) -> tuple[LogAppendInfo, bool]:
         """Append; what was appended, and whether the high watermark moved with it.
 
         Raises NOT_LEADER_OR_FOLLOWER, NOT_ENOUGH_REPLICAS (before anything is written), and what `Log.append_as_leader` raises.
@@ -324,7 +323,8 @@ class Partition:
     def append_records_to_follower(self, records: bytes | memoryview) -> LogAppendInfo:
         """Write what the leader sent. Raises what `Log.append_as_follower` raises.
 
-        The leader's first batch may begin before the log start that this follower was told, when records were deleted out of its middle: then the empty log begins there.
+        The leader's first batch may begin before the log start that this follower was told, when records were deleted out of its middle: then the empty log
+        begins there.
         """
         follower_log = self.local_log()
         if follower_log.log_start_offset == follower_log.log_end_offset:

@@ -1,7 +1,7 @@
 """A follower as its leader sees it: how far its log reaches, and when it last had everything.
 
-"Caught up" is a matter of time, not of distance: a follower is in sync while it has, at some moment of the last `replica.lag.time.max.ms`, reached the leader's end of that
-moment. So a busy leader, whose end is always a little ahead, does not lose its followers.
+"Caught up" is a matter of time, not of distance: a follower is in sync while it has, at some moment of the last `replica.lag.time.max.ms`, reached the leader's
+end of that moment. So a busy leader, whose end is always a little ahead, does not lose its followers.
 
 Mirrors kafka.cluster.Replica; facts/coordination.md 4.5. All times are monotonic ms.
 """
@@ -24,7 +24,7 @@ class Replica:
         self.log_start_offset = UNKNOWN_OFFSET
         self.log_end_offset = UNKNOWN_OFFSET  # the offset of its last Fetch: it has all before
         self.last_fetch_leader_log_end_offset = 0  # the leader's end when it last fetched
-        self.last_fetch_ms = 0.0
+        self.last_fetch_ms = NEVER_MS
         self.last_caught_up_ms = NEVER_MS
 
     def update_fetch_state(self, fetch_offset: int, log_start_offset: int, *, fetch_ms: float, leader_end_offset: int) -> None:
@@ -51,7 +51,7 @@ class Replica:
         """This broker has just become leader: what it knew of the follower's log is of no use."""
         self.log_start_offset = self.log_end_offset = UNKNOWN_OFFSET
         self.last_fetch_leader_log_end_offset = UNKNOWN_OFFSET
-        self.last_fetch_ms = 0.0
+        self.last_fetch_ms = NEVER_MS
 
     def __repr__(self) -> str:
         return f"Replica({self.broker_id}, log_end_offset={self.log_end_offset}, last_caught_up_ms={self.last_caught_up_ms})"

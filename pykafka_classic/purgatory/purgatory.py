@@ -1,7 +1,7 @@
 """Where delayed operations wait, listed under each of their keys.
 
-An operation that waits for a thousand partitions stands in a thousand lists. When one key completes it, it stays in the others as a dead entry until these are looked at, or
-until a sweep, which comes when dead entries outnumber both `purge_interval` and the live ones.
+An operation that waits for a thousand partitions stands in a thousand lists. When one key completes it, it stays in the others as a dead entry until these are
+looked at, or until a sweep, which comes when dead entries outnumber both `purge_interval` and the live ones.
 
 Mirrors kafka.server.DelayedOperationPurgatory.
 """
@@ -17,8 +17,8 @@ from pykafka_classic.purgatory.timing_wheel import TimingWheel
 class Purgatory:
     """Operations of one kind.
 
-    Invariants: no list in `_watchers` is empty; `_entries` is the number of entries in all lists, dead ones too; an operation is in `_waiting` (with the number of its
-    entries when it was watched) until a sweep or a check finds it completed.
+    Invariants: no list in `_watchers` is empty; `_entries` is the number of entries in all lists, dead ones too; an operation is in `_waiting` (with the
+    number of its entries when it was watched) until a sweep or a check finds it completed.
     """
 
     def __init__(self, name: str, timer: TimingWheel, *, purge_interval: int = 1000) -> None:

@@ -6,9 +6,9 @@ A wheel has `wheel_size` buckets of `tick_ms` each. What lies beyond its reach g
     level 1: tick    20 ms, reach   400 ms
     level 2: tick   400 ms, reach 8,000 ms          and so on, made when needed
 
-A task for 450 ms from now lies in a bucket of level 2. When that bucket's time comes its tasks are put in again, now into level 1 or 0, until their own time has come: a task
-runs at its time, never before, and at most one tick of level 0 late. Adding and cancelling take constant time (a task moves at most once per level); only a bucket that
-becomes used goes through a heap, and buckets are few. Most tasks are cancelled long before their time, which is why this pays.
+A task for 450 ms from now lies in a bucket of level 2. When that bucket's time comes its tasks are put in again, now into level 1 or 0, until their own time
+has come: a task runs at its time, never before, and at most one tick of level 0 late. Adding and cancelling take constant time (a task moves at most once per
+level); only a bucket that becomes used goes through a heap, and buckets are few. Most tasks are cancelled long before their time, which is why this pays.
 
 Mirrors kafka.utils.timer.{TimingWheel, SystemTimer}; the delay queue of buckets is a heap, and the thread that waits for it is one timer of the `Clock`.
 """

@@ -8,12 +8,16 @@ kafka.server.AutoTopicCreationManager; facts/coordination.md 3.7.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from pykafka_classic.common import topic_name
 from pykafka_classic.common.config import KafkaConfig
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.server.metadata_cache import MetadataCache
 from pykafka_classic.server.topic_admin import NewTopic, TopicAdmin
+
+# So long an answer waits for ZooKeeper. While that is away the client's next requests (produce, fetch) on the same connection shall not wait with it.
+CREATION_WAIT_MS: Final = 1000
 
 # Both mean "it is there, or on its way": the client shall ask again.
 _ON_ITS_WAY = frozenset({ErrorCode.TOPIC_ALREADY_EXISTS, ErrorCode.REQUEST_TIMED_OUT})

@@ -2,16 +2,19 @@
 
 Asks the controller that `/controller` names, up to `controlled.shutdown.max.retries` times. Whatever comes of it the broker stops afterwards: without success
 its partitions are without leader until the controller sees its znode vanish.
+
+Differs from Kafka: a ZooKeeper that does not answer holds up the stop for some seconds, not for ever.
 """
 
 from __future__ import annotations
 
 import logging
+from typing import Final
 
-from pykafka_classic.common.clock import Clock, after
+from pykafka_classic.common.clock import Clock, after, within
 from pykafka_classic.common.config import KafkaConfig
 from pykafka_classic.common.errors import ErrorCode
-from pykafka_classic.common.zookeeper import ZooKeeper
+from pykafka_classic.common.zookeeper import Exists, ZooKeeper
 from pykafka_classic.protocol import ibp
 from pykafka_classic.protocol.api_keys import ApiKey
 from pykafka_classic.protocol.messages.controlled_shutdown import ControlledShutdownRequest, ControlledShutdownResponse
@@ -21,6 +24,8 @@ from zk_schema import broker_ids, controller
 from zk_schema.broker_ids import EndPoint
 
 log = logging.getLogger("kafka.server.KafkaServer")
+
+ZOOKEEPER_WAIT_MS: Final = 5000
 
 
 class ControlledShutdown:
@@ -34,6 +39,9 @@ class ControlledShutdown:
 
     async def run(self, broker_id: int, broker_epoch: int) -> bool:
         """True once the controller has moved everything away; False when all attempts failed."""
+        if await within(self._clock, self._zk.submit([Exists(controller.PATH)]), ZOOKEEPER_WAIT_MS) is None:
+            log.warning("[KafkaServer id=%d] ZooKeeper does not answer: proceeding to do an unclean shutdown", broker_id)
+            return False
         attempts = self._config.controlled_shutdown_max_retries
         for attempt in range(1, attempts + 1):
             if await self._attempt(ControlledShutdownRequest(broker_id=broker_id, broker_epoch=broker_epoch)):

@@ -1,6 +1,7 @@
 """A DeleteRecords that waits until the records are gone from all live replicas.
 
-Mirrors kafka.server.DelayedDeleteRecords; facts/storage.md 12. Followers learn the leader's log start with their next fetch, and tell theirs with the one after it.
+Mirrors kafka.server.DelayedDeleteRecords; facts/storage.md 12. Followers learn the leader's log start with their next fetch, and tell theirs with the one
+after it.
 """
 
 from __future__ import annotations

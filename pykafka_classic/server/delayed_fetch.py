@@ -14,7 +14,7 @@ Mirrors kafka.server.DelayedFetch; facts/coordination.md 4.9. Consumers go on wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 
 from pykafka_classic.cluster.partition_fetch import NO_EPOCH, PartitionFetch
 from pykafka_classic.cluster.partition_reads import upper_bound
@@ -27,7 +27,7 @@ from pykafka_classic.server.hosted_partitions import HostedPartitions
 
 
 class DelayedFetch(DelayedOperation):
-    """Invariant: `_accumulated` is the sum of `_readable`, which has the partitions with anything readable."""
+    """Invariant: `_accumulated` is the sum of `_readable`, the bytes last counted in each partition that was looked at."""
 
     __slots__ = ("_accumulated", "_fetches", "_first_look", "_hosted", "_min_bytes", "_read", "_readable", "_reader", "outcome")
 
@@ -36,7 +36,7 @@ class DelayedFetch(DelayedOperation):
         params: FetchParams,
         fetches: Sequence[PartitionFetch],
         hosted: HostedPartitions,
-        read: Callable[[], list[FetchPartitionData]],
+        read: Callable[[Collection[TopicPartition]], list[FetchPartitionData]],
         *,
         first_look: Sequence[TopicPartition],
     ) -> None:
@@ -65,11 +65,10 @@ class DelayedFetch(DelayedOperation):
         if not isinstance(key, TopicPartition) or key not in self._fetches:
             return False
         readable = self._readable_bytes(self._fetches[key])
+        self._accumulated += (readable or 0) - self._readable.get(key, 0)
+        self._readable[key] = readable or 0
         if readable is None:
             return self.force_complete()
-        if readable:
-            self._accumulated += readable - self._readable.get(key, 0)
-            self._readable[key] = readable
         return self._accumulated >= self._min_bytes and self.force_complete()
 
     def _readable_bytes(self, fetch: PartitionFetch) -> int | None:
@@ -92,5 +91,5 @@ class DelayedFetch(DelayedOperation):
         return min(end_place.bytes_after(start_place), fetch.max_bytes)
 
     def on_complete(self) -> None:
-        """Read what there is, and answer."""
-        self.outcome.resolve(self._read())
+        """Read what there is in the partitions that something has happened to, and answer."""
+        self.outcome.resolve(self._read(self._readable.keys()))

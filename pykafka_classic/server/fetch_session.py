@@ -8,8 +8,8 @@
 | n, 0 | the same; session n is over | Full |
 | n, e | what changed since request e - 1 of session n | Incremental, or an error where n is unknown (70) or e not expected (71) |
 
-The answer to an incremental request leaves out every partition about which there is nothing new. An idle follower of a thousand partitions thus sends and gets a few bytes.
-Partitions that gave records move to the end of the session, so that under a size limit each gets its turn.
+The answer to an incremental request leaves out every partition about which there is nothing new. An idle follower of a thousand partitions thus sends and gets
+a few bytes. Partitions that gave records move to the end of the session, so that under a size limit each gets its turn.
 
 Mirrors kafka.server.{FetchManager, FetchContext, FetchSession}; facts/coordination.md 4.10, protocol.md 10. The cache is in fetch_session_cache.py.
 """

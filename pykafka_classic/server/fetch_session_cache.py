@@ -3,8 +3,9 @@
 When all slots are taken a newcomer gets one only by evicting another session, in this order of choice:
 
 1. the least recently used, if it has not been used for 120 s;
-2. else the smallest of those that this newcomer may evict, if the newcomer ranks strictly higher. Rank: a follower's session above a consumer's, then the one with more
-   partitions. A follower may evict consumers' sessions of any age, and followers' sessions older than 120 s; a consumer only consumers' sessions older than 120 s.
+2. else the smallest of those that this newcomer may evict, if the newcomer ranks strictly higher. Rank: a follower's session above a consumer's, then the one
+   with more partitions. A follower may evict consumers' sessions of any age, and followers' sessions older than 120 s; a consumer only consumers' sessions
+   older than 120 s.
 
 Otherwise the fetcher goes on without a session. Mirrors kafka.server.FetchSessionCache; facts/coordination.md 4.10.
 """

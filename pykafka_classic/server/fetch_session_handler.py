@@ -38,7 +38,8 @@ class FetchRequestData:
 class FetchSessionHandler:
     """The session with one leader, of one fetcher.
 
-    Invariants: `partitions` is what the fetcher wants now; `_changed` and `_forgotten` are what the leader has not been told of it; at most one request is under way.
+    Invariants: `partitions` is what the fetcher wants now; `_changed` and `_forgotten` are what the leader has not been told of it; at most one request is
+    under way.
     """
 
     def __init__(self, node_id: int, *, version: int) -> None:

@@ -73,6 +73,10 @@ class FetcherLoop:
         if error is not None and not self._stopped:
             log.error("%s Error due to a bug; starting again", self.fetcher.name, exc_info=error)
             self.fetcher.handle_fetch_error()
+            self._clock.call_later(self._config.replica_fetch_backoff_ms, self._start_again)
+
+    def _start_again(self) -> None:
+        if not self._stopped:
             self.start()
 
     async def _run(self) -> None:

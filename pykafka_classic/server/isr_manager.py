@@ -22,7 +22,7 @@ from pykafka_classic.common.config import KafkaConfig
 from pykafka_classic.common.errors import ErrorCode
 from pykafka_classic.common.promise import Promise, spawn
 from pykafka_classic.common.topic_partition import TopicPartition
-from pykafka_classic.common.zookeeper import Code, Create, GetData, SetData, ZooKeeper
+from pykafka_classic.common.zookeeper import Code, Create, GetData, Result, SetData, ZooKeeper
 from pykafka_classic.protocol.messages.alter_isr import (
     AlterIsrRequest,
     AlterIsrRequestPartitionData,
@@ -40,6 +40,7 @@ log = logging.getLogger("kafka.server.AlterIsrManager")
 RESEND_MS: Final = 50
 LOOK_UP_MS: Final = 100
 ALTER_ISR_VERSION: Final = 0
+RETRY_MS: Final = 1000
 PUBLISH_CHECK_MS: Final = 2500
 PUBLISH_QUIET_MS: Final = 5000
 PUBLISH_LATEST_MS: Final = 60_000
@@ -112,8 +113,8 @@ class AlterIsrManager:
                 if response.error_code == ErrorCode.NOT_CONTROLLER:
                     self._drop_channel()
                 await after(self._services.clock, RESEND_MS)
-            else:
-                self._tell(items, response)
+            elif not self._tell(items, response):
+                await after(self._services.clock, RESEND_MS)
 
     async def _ask(self, items: list[AlterIsrItem]) -> AlterIsrResponse | None:
         cache = self._services.metadata_cache
@@ -133,7 +134,9 @@ class AlterIsrManager:
         assert isinstance(response, AlterIsrResponse)
         return response
 
-    def _tell(self, items: list[AlterIsrItem], response: AlterIsrResponse) -> None:
+    def _tell(self, items: list[AlterIsrItem], response: AlterIsrResponse) -> bool:
+        """Pass the verdicts on; False where some are missing, which has to be asked again."""
+        complete = True
         verdicts = {TopicPartition(topic.name, partition.partition_index): partition for topic in response.topics for partition in topic.partitions}
         for item in items:
             verdict = verdicts.get(item.topic_partition)
@@ -141,9 +144,11 @@ class AlterIsrManager:
                 continue  # overtaken meanwhile
             if verdict is None:
                 log.warning("[AlterIsrManager] The controller said nothing about %s", item.topic_partition)
+                complete = False
                 continue
             del self._unsent[item.topic_partition]  # first: the verdict may bring about the next change
             item.on_verdict(_verdict(verdict))
+        return complete
 
     def _drop_channel(self) -> None:
         channel, self._channel = self._channel, None
@@ -174,19 +179,22 @@ def _verdict(partition: AlterIsrResponsePartitionData) -> LeaderAndIsr | ErrorCo
 
 
 class ZkIsrManager:
-    """Writes the state znode, for clusters whose controllers know no AlterIsr yet (inter.broker.protocol.version below 2.7-IV2)."""
+    """Writes the state znode, for clusters whose controllers know no AlterIsr yet (inter.broker.protocol.version below 2.7-IV2).
+
+    Invariants: a partition is in `_pending` until its verdict is about to be told; `_changed` has what no notification has told yet.
+    """
 
     def __init__(self, services: IsrManagerServices) -> None:
         self._services = services
         self._pending: set[TopicPartition] = set()
-        self._changed: set[TopicPartition] = set()  # since the last notification
+        self._changed: set[TopicPartition] = set()
         self._last_change_ms = 0.0
-        self._last_published_ms = 0.0
+        self._last_published_ms = services.clock.monotonic_ms()
         self._stopped = False
 
     def start(self) -> None:
         """Look now and then whether a notification is due."""
-        self._services.clock.call_later(PUBLISH_CHECK_MS, self._maybe_publish)
+        self._services.clock.call_later(PUBLISH_CHECK_MS, self._look)
 
     def shutdown(self) -> None:
         """Write nothing more."""
@@ -197,18 +205,29 @@ class ZkIsrManager:
         if item.topic_partition in self._pending:
             return False
         self._pending.add(item.topic_partition)
-        self._services.clock.call_later(0, lambda: spawn(self._write(item)).when_settled(lambda outcome: self._settled(item, outcome)))
+        self._services.clock.call_later(0, lambda: self._begin(item))
         return True
 
     def clear_pending(self, topic_partition: TopicPartition) -> None:
         """A write that has been sent can't be taken back: its verdict is ignored by the partition."""
 
+    def _begin(self, item: AlterIsrItem) -> None:
+        spawn(self._write(item)).when_settled(lambda outcome: self._settled(item, outcome))
+
     def _settled(self, item: AlterIsrItem, outcome: Promise[LeaderAndIsr | ErrorCode]) -> None:
-        self._pending.discard(item.topic_partition)
         error = outcome.error()
         if error is not None:
             log.error("[ZkIsrManager] Writing the ISR of %s failed", item.topic_partition, exc_info=error)
-        item.on_verdict(ErrorCode.UNKNOWN_SERVER_ERROR if error is not None else outcome.result())
+        verdict = ErrorCode.UNKNOWN_SERVER_ERROR if error is not None else outcome.result()
+        if verdict is ErrorCode.UNKNOWN_SERVER_ERROR:  # the partition will try again: not while a session is being renewed
+            self._services.clock.call_later(RETRY_MS, lambda: self._tell(item, verdict))
+        else:
+            self._tell(item, verdict)
+
+    def _tell(self, item: AlterIsrItem, verdict: LeaderAndIsr | ErrorCode) -> None:
+        self._pending.discard(item.topic_partition)
+        if not self._stopped:
+            item.on_verdict(verdict)
 
     async def _write(self, item: AlterIsrItem) -> LeaderAndIsr | ErrorCode:
         wanted = item.leader_and_isr
@@ -217,24 +236,39 @@ class ZkIsrManager:
         [result] = await self._services.zk.submit([SetData(path, partition_state.encode(stored), wanted.zk_version)])
         if result.code is Code.BAD_VERSION:  # perhaps our own write, whose answer was lost
             [result] = await self._services.zk.submit([GetData(path)])
-            if not result.ok or partition_state.decode(result.data) != stored:
+            if result.ok and partition_state.decode(result.data) != stored:
                 return ErrorCode.INVALID_UPDATE_VERSION
+        if result.code is Code.NO_NODE:
+            return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         if not result.ok or result.stat is None:
             return ErrorCode.UNKNOWN_SERVER_ERROR
         self._changed.add(item.topic_partition)
         self._last_change_ms = self._services.clock.monotonic_ms()
         return LeaderAndIsr(wanted.leader, wanted.leader_epoch, wanted.isr, result.stat.version)
 
-    def _maybe_publish(self) -> None:
+    # Telling the controller
+
+    def _look(self) -> None:
+        if self._stopped:
+            return
+        self._services.clock.call_later(PUBLISH_CHECK_MS, self._look)
         now_ms = self._services.clock.monotonic_ms()
-        due = now_ms - self._last_change_ms > PUBLISH_QUIET_MS or now_ms - self._last_published_ms > PUBLISH_LATEST_MS
-        if self._changed and due:
-            changed, self._changed = self._changed, set()
+        quiet = now_ms - self._last_change_ms > PUBLISH_QUIET_MS
+        if self._changed and (quiet or now_ms - self._last_published_ms > PUBLISH_LATEST_MS):
             self._last_published_ms = now_ms
-            data = isr_change_notification.encode(sorted(changed))
-            self._services.zk.submit([Create(isr_change_notification.CREATE_PATH, data, sequential=True)])
-        if not self._stopped:
-            self._services.clock.call_later(PUBLISH_CHECK_MS, self._maybe_publish)
+            self._publish()
+
+    def _publish(self) -> None:
+        changed, self._changed = self._changed, set()
+
+        def published(answers: Promise[list[Result]]) -> None:
+            [result] = answers.result()
+            if not result.ok:
+                log.warning("[ZkIsrManager] Telling the controller of %d ISR changes failed: %s", len(changed), result.code.name)
+                self._changed |= changed
+
+        data = isr_change_notification.encode(sorted(changed))
+        self._services.zk.submit([Create(isr_change_notification.CREATE_PATH, data, sequential=True)]).when_settled(published)
 
 
 def make_isr_manager(config: KafkaConfig, services: IsrManagerServices) -> AlterIsrManager | ZkIsrManager:

@@ -2,8 +2,8 @@
 
 Every Metadata answer comes from here, so it may be behind, and is empty until the controller has found a new broker.
 
-Each request replaces the live brokers entirely and merges partitions; leader -2 removes one. What a Metadata answer says of a topic is kept ready for each listener until the
-topic or the brokers change: clients ask far more often than that.
+Each request replaces the live brokers entirely and merges partitions; leader -2 removes one. What a Metadata answer says of a topic is kept ready for each
+listener until the topic or the brokers change: clients ask far more often than that.
 
 Mirrors kafka.server.ZkMetadataCache; facts/coordination.md 3.13, 3.14.
 """

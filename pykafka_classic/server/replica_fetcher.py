@@ -6,11 +6,11 @@ One fetcher serves some of the partitions that this broker follows at one source
 2. `build_fetch` / `handle_fetch_response`: append what came, take over high watermark and log start; or learn that the logs diverge, and cut.
 3. `out_of_range`: partitions whose offset the leader does not have ask for its offsets (`handle_leader_offsets`).
 
-From inter.broker.protocol.version 2.7-IV1 on the first step is needed only for logs without epochs. An error delays a partition by `replica.fetch.backoff.ms`; what cannot be mended marks it
-failed until the next LeaderAndIsr.
+From inter.broker.protocol.version 2.7-IV1 on the first step is needed only for logs without epochs. An error delays a partition by `replica.fetch.backoff.ms`;
+what cannot be mended marks it failed until the next LeaderAndIsr.
 
-Partitions at the leader's end cost nothing from request to request: only changes go to the session (fetch_session_handler.py). Log starts, which retention moves behind our back, are looked at
-twice a second.
+Partitions at the leader's end cost nothing from request to request: only changes go to the session (fetch_session_handler.py). Log starts, which retention
+moves behind our back, are looked at twice a second.
 
 Mirrors kafka.server.{AbstractFetcherThread, ReplicaFetcherThread}; facts/coordination.md 4.2, 4.3.
 """
@@ -65,8 +65,8 @@ class FetcherSettings:
 class ReplicaFetcher:
     """The partitions of one fetcher.
 
-    Invariants: a partition is in the session exactly while it was ready when last looked at; `_stale` has those to look at before the next request; `out_of_range` those
-    whose offset the leader refused in the last answer.
+    Invariants: a partition is in the session exactly while it was ready when last looked at; `_stale` has those to look at before the next request;
+    `out_of_range` those whose offset the leader refused in the last answer.
     """
 
     def __init__(self, settings: FetcherSettings, source_broker_id: int, fetcher_id: int) -> None:

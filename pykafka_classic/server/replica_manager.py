@@ -126,17 +126,17 @@ class ReplicaManager:
         def run() -> None:
             if self._stopped:
                 return
-            try:
-                task()
-            except KafkaError as error:
-                log.error("[ReplicaManager broker=%d] %s", self._config.broker_id, error)
             self._services.clock.call_later(period_ms, run)
+            task()
 
         self._services.clock.call_later(period_ms, run)
 
     def _shrink_isrs(self) -> None:
         for partition in list(self._hosted.leaders()):
-            partition.maybe_shrink_isr()
+            try:
+                partition.maybe_shrink_isr()
+            except KafkaError as error:
+                log.error("[ReplicaManager broker=%d] The ISR of %s was not looked at: %s", self._config.broker_id, partition.topic_partition, error)
 
     # What the controller says
 
@@ -148,7 +148,9 @@ class ReplicaManager:
             self._config.broker_id, len(wanted), body.controller_id, body.controller_epoch,
         )  # fmt: skip
         if not self._is_current(body.controller_epoch, body.controller_id, "LeaderAndIsr"):
-            return LeaderAndIsrResponse(error_code=ErrorCode.STALE_CONTROLLER_EPOCH)
+            refusal = _leader_and_isr_response(wanted, {each.topic_partition: ErrorCode.STALE_CONTROLLER_EPOCH for each in wanted}, version)
+            refusal.error_code = ErrorCode.STALE_CONTROLLER_EPOCH
+            return refusal
         errors = self._roles.apply(wanted, self.on_leadership_change)
         if not self._checkpointing:
             self._checkpointing = True

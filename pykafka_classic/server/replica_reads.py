@@ -1,9 +1,12 @@
 """The fetch path: records out of the logs, for consumers and followers, and the wait for enough of them.
 
-* Partitions are read in the order of the request. The first that has records may give one whole batch however large (v3+); later ones only fill what is left of `max_bytes`.
+* Partitions are read in the order of the request. The first that has records may give one whole batch however large (v3+); later ones only fill what is left
+  of `max_bytes`.
 * A follower's fetch tells how far its log reaches: that is noted with the read, before any wait.
-* A partition of a fetch session about which there is nothing new costs a handful of comparisons, and has no result. This is what a fetch over a thousand idle partitions does.
-* Answered at once: no wait wanted, nothing asked, enough bytes, an error, a diverging epoch, a preferred replica (where Kafka 2.8 waits). Otherwise a DelayedFetch.
+* A partition of a fetch session about which there is nothing new costs a handful of comparisons, and has no result. This is what a fetch over a thousand idle
+  partitions does.
+* Answered at once: no wait wanted, nothing asked, enough bytes, an error, a diverging epoch, a preferred replica (where Kafka 2.8 waits). Otherwise a
+  DelayedFetch.
 
 Mirrors ReplicaManager.fetchMessages and readFromLocalLog; facts/coordination.md 4.5, 4.9.
 """
@@ -11,7 +14,7 @@ Mirrors ReplicaManager.fetchMessages and readFromLocalLog; facts/coordination.md
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final, TypeAlias
 
 from pykafka_classic.cluster.partition import Partition
@@ -20,6 +23,7 @@ from pykafka_classic.cluster.partition_reads import is_unchanged, note_idle_foll
 from pykafka_classic.common.clock import Clock
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.promise import Promise
+from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.purgatory.purgatory import Purgatory
 from pykafka_classic.server.delayed_fetch import DelayedFetch
 from pykafka_classic.server.fetch_values import FetchParams, FetchPartitionData
@@ -48,9 +52,10 @@ class LogReads:
         if params.max_wait_ms <= 0 or not fetches or _is_enough(results, params.min_bytes):
             return results
 
-        def read_again() -> FetchResults:
-            # Without noting the follower: it asked when the wait began, and may be gone by now.
-            return self._read(params, fetches, Reader(reader.isolation, reader.only_leader))
+        def read_again(touched: Collection[TopicPartition]) -> FetchResults:
+            # A session need not hear of what was not touched. The follower is not noted again: it asked when the wait began, and may be gone by now.
+            again = [fetch for fetch in fetches if fetch.sent_high_watermark < 0 or fetch.topic_partition in touched]
+            return self._read(params, again, Reader(reader.isolation, reader.only_leader))
 
         operation = DelayedFetch(params, fetches, self._hosted, read_again, first_look=[data.topic_partition for data in results])
         if self._purgatory.try_complete_else_watch(operation, list(operation.keys)) or operation.outcome.settled:
@@ -76,11 +81,9 @@ class LogReads:
         return results
 
     def _is_idle(self, partition: Partition, fetch: PartitionFetch, reader: Reader, now_ms: float) -> bool:
-        if not is_unchanged(partition, fetch, reader.isolation):
-            return False
         if reader.follower_id != NO_FOLLOWER:
             return note_idle_follower(partition, fetch, reader.follower_id, now_ms)
-        return self._selector is None
+        return self._selector is None and is_unchanged(partition, fetch, reader.isolation)
 
     def _read_one(self, params: FetchParams, fetch: PartitionFetch, reader: Reader, limits: tuple[int, bool]) -> FetchPartitionData:
         try:
@@ -133,8 +136,8 @@ class LogReads:
             reader.follower_id, fetch.fetch_offset, fetch.log_start_offset, info.log_end_offset
         ):
             log.warning(
-                "Leader %d failed to record follower %d's position %d since the replica is not recognized to be one of the assigned replicas %s for partition %s. "
-                "Empty records will be returned for this partition.",
+                "Leader %d failed to record follower %d's position %d since the replica is not recognized to be one of the assigned replicas %s "
+                "for partition %s. Empty records will be returned for this partition.",
                 partition.local_broker_id, reader.follower_id, fetch.fetch_offset, partition.assignment, fetch.topic_partition,
             )  # fmt: skip
             data.records = None

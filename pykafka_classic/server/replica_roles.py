@@ -1,14 +1,19 @@
 """What the controller's requests do to the replicas of this broker: lead, follow, stop.
 
 Order of a LeaderAndIsr (facts/coordination.md 4.1): refuse what is not newer; stop the fetchers of all that change; make leaders, then followers; then start
-fetchers. A failure with one partition is answered for that partition and leaves the others alone. Mirrors ReplicaManager.becomeLeaderOrFollower, makeLeaders,
-makeFollowers and stopReplicas.
+fetchers. A failure with one partition is answered for that partition and leaves the others alone.
+
+Where the new leader is not alive in the metadata cache nothing changes but that the log is made: the leader epoch stays, so that the controller may say the
+same again when the leader is back. A fetcher of the old leader goes on, and fails.
+
+Mirrors ReplicaManager.becomeLeaderOrFollower, makeLeaders, makeFollowers and stopReplicas.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Final, NamedTuple
 
 from pykafka_classic.cluster.delayed_operations import DelayedOperations
@@ -82,21 +87,14 @@ class ReplicaRoles:
         return self._services.log_manager
 
     def apply(self, wanted: Sequence[Wanted], on_change: Leadership) -> dict[TopicPartition, ErrorCode]:
-        """Take over the roles; an error for each partition."""
-        errors: dict[TopicPartition, ErrorCode] = {}
-        accepted = []
-        for each in wanted:
-            error = self._why_not(each)
-            errors[each.topic_partition] = error
-            if not error:
-                accepted.append(each)
+        """Take over the roles; an error for each partition. `on_change` hears of new leaders, and of all followers."""
+        errors = {each.topic_partition: self._why_not(each) for each in wanted}
+        accepted = [each for each in wanted if not errors[each.topic_partition]]
         mine = self._config.broker_id
-        self._fetchers.remove_partitions([each.topic_partition for each in accepted if each.topic_partition in self._hosted.online])
-        leaders = self._make([each for each in accepted if each.state.leader == mine], errors, lead=True)
-        followers = self._make([each for each in accepted if each.state.leader != mine], errors, lead=False)
-        for partition in followers:  # those who wait for a leader's doings must look for the new one
-            self._delayed.check_all(partition.topic_partition)
-        self._start_fetching(followers)
+        leading = [each for each in accepted if each.state.leader == mine]
+        following = [each for each in accepted if each.state.leader != mine]
+        leaders = self._make_leaders(leading, errors) if leading else []
+        followers = self._make_followers(following, errors) if following else []
         self._fetchers.shutdown_idle()
         on_change(leaders, followers)
         return errors
@@ -106,48 +104,76 @@ class ReplicaRoles:
         if topic_partition in self._hosted.offline:
             return ErrorCode.KAFKA_STORAGE_ERROR
         partition = self._hosted.online.get(topic_partition)
-        if partition is None:
-            partition = Partition(topic_partition, self._services)
-            self._hosted.add(partition)
-        if not partition.check_or_set_topic_id(topic_id):
+        if partition is not None and not partition.check_or_set_topic_id(topic_id):
             state_change_log.error(
                 "[Broker id=%d] Topic Id in memory does not match the topic Id of %s in LeaderAndIsr", self._config.broker_id, topic_partition
             )
             return ErrorCode.INCONSISTENT_TOPIC_ID
-        if state.leader_epoch <= partition.leader_epoch:
-            state_change_log.debug(
+        known_epoch = NO_EPOCH if partition is None else partition.leader_epoch
+        if state.leader_epoch <= known_epoch:
+            state_change_log.info(
                 "[Broker id=%d] Ignoring LeaderAndIsr for %s: its leader epoch %d is not newer than ours, %d",
-                self._config.broker_id, topic_partition, state.leader_epoch, partition.leader_epoch,
+                self._config.broker_id, topic_partition, state.leader_epoch, known_epoch,
             )  # fmt: skip
             return ErrorCode.STALE_CONTROLLER_EPOCH
-        if self._config.broker_id not in state.replicas:
-            return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-        return ErrorCode.NONE
+        return ErrorCode.NONE if self._config.broker_id in state.replicas else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
-    def _make(self, wanted: Sequence[Wanted], errors: dict[TopicPartition, ErrorCode], *, lead: bool) -> list[Partition]:
+    def _make_leaders(self, wanted: Sequence[Wanted], errors: dict[TopicPartition, ErrorCode]) -> list[Partition]:
+        self._fetchers.remove_partitions([each.topic_partition for each in wanted])
         made = []
-        for topic_partition, state, topic_id in wanted:
-            partition = self._hosted.online[topic_partition]
-            try:
-                (partition.make_leader if lead else partition.make_follower)(state, topic_id)
-            except KafkaError as error:
-                log.error("Skipped the change of role of %s: %s", topic_partition, error)
-                errors[topic_partition] = error.code
-                if error.code is ErrorCode.KAFKA_STORAGE_ERROR:
-                    self._hosted.mark_offline(topic_partition)
-                continue
-            made.append(partition)
+        for each in wanted:
+            partition = self._hosted_or_new(each.topic_partition)
+            if self._change(each, errors, partial(partition.make_leader, each.state, each.topic_id)):
+                made.append(partition)
         return made
 
+    def _make_followers(self, wanted: Sequence[Wanted], errors: dict[TopicPartition, ErrorCode]) -> list[Partition]:
+        made = []
+        for each in wanted:
+            partition = self._hosted_or_new(each.topic_partition)
+            if self._change(each, errors, partial(self._make_follower, partition, each)):
+                made.append(partition)
+        self._fetchers.remove_partitions([partition.topic_partition for partition in made])
+        for partition in made:  # those who wait for a leader's doings must look for the new one
+            self._delayed.check_all(partition.topic_partition)
+        self._start_fetching(made)
+        return made
+
+    def _make_follower(self, partition: Partition, wanted: Wanted) -> bool:
+        if self._metadata_cache.is_alive(wanted.state.leader):
+            return partition.make_follower(wanted.state, wanted.topic_id)
+        state_change_log.error(
+            "[Broker id=%d] Cannot become follower of %s since the new leader %d is unavailable",
+            self._config.broker_id, partition.topic_partition, wanted.state.leader,
+        )  # fmt: skip
+        partition.create_log_if_not_exists(is_new=wanted.state.is_new, topic_id=wanted.topic_id)  # its high watermark must stay in the checkpoint (KAFKA-1647)
+        return False
+
+    def _hosted_or_new(self, topic_partition: TopicPartition) -> Partition:
+        partition = self._hosted.online.get(topic_partition)
+        if partition is None:
+            partition = Partition(topic_partition, self._services)
+            self._hosted.add(partition)
+        return partition
+
+    def _change(self, wanted: Wanted, errors: dict[TopicPartition, ErrorCode], change: Callable[[], bool]) -> bool:
+        """Whether the role changed. A log dir that fails on the way takes the partition offline."""
+        try:
+            return change()
+        except KafkaError as error:
+            log.error("Skipped the change of role of %s: %s", wanted.topic_partition, error)
+            errors[wanted.topic_partition] = error.code
+            if error.code is ErrorCode.KAFKA_STORAGE_ERROR:
+                self._hosted.mark_offline(wanted.topic_partition)
+            return False
+
     def _start_fetching(self, followers: Iterable[Partition]) -> None:
-        """From leaders that live. Of one that does not, a later LeaderAndIsr will tell."""
         initial: dict[TopicPartition, InitialFetchState] = {}
         for partition in followers:
-            leader = -1 if partition.leader_id is None else partition.leader_id
-            node = self._metadata_cache.node(leader, self._config.inter_broker_listener)
+            node = self._metadata_cache.node(partition.leader_id, self._config.inter_broker_listener) if partition.leader_id is not None else None
             follower_log = partition.log
             if node is None or follower_log is None:
-                state_change_log.info("[Broker id=%d] No fetcher for %s: its leader %d is not alive", self._config.broker_id, partition.topic_partition, leader)
+                log.error("Leader %s of %s has no listener %s", partition.leader_id, partition.topic_partition, self._config.inter_broker_listener)
                 continue
             epochs_guard = self._config.inter_broker_api_version >= KAFKA_2_7_IV1 and follower_log.leader_epoch_cache.latest_epoch() is not None
             offset = follower_log.log_end_offset if epochs_guard else follower_log.high_watermark
@@ -188,5 +214,4 @@ class ReplicaRoles:
         partition = self._hosted.remove(topic_partition)
         if partition is not None:
             partition.delete()
-        if self._log_manager.get_log(topic_partition) is not None:
-            self._log_manager.async_delete(topic_partition)
+        self._log_manager.async_delete(topic_partition)  # a log that no LeaderAndIsr has claimed yet, too

@@ -148,7 +148,7 @@ class TopicAdmin:
         brokers = [BrokerMetadata(broker.id, broker.rack) for broker in self._metadata_cache.alive_brokers()]
         partitions = self._config.num_partitions if topic.num_partitions == UNSET else topic.num_partitions
         factor = self._config.default_replication_factor if topic.replication_factor == UNSET else topic.replication_factor
-        return assign_replicas_to_brokers(brokers, partitions=partitions, replication_factor=factor, random=self._random)
+        return assign_replicas_to_brokers(brokers, partitions=range(partitions), replication_factor=factor, random=self._random)
 
     async def _check_name(self, name: str) -> None:
         topic_name.validate(name)
@@ -188,11 +188,10 @@ class TopicAdmin:
             start = max(0, next((index for index, broker in enumerate(brokers) if broker.id >= first[0]), -1))
             return assign_replicas_to_brokers(
                 brokers,
-                partitions=increase,
+                partitions=range(existing, existing + increase),
                 replication_factor=len(first),
                 random=self._random,
                 fixed_start_index=start,
-                start_partition=existing,
             )
         _check_new_assignments(assignments, increase, len(first), {broker.id for broker in brokers})
         return {existing + index: tuple(replicas) for index, replicas in enumerate(assignments)}

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from pykafka_classic.common import topic_name
+from pykafka_classic.common.clock import within
 from pykafka_classic.common.errors import ErrorCode
 from pykafka_classic.common.promise import Promise, spawn
 from pykafka_classic.protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from pykafka_classic.protocol.schema import Message
+from pykafka_classic.server.auto_topic_creation import CREATION_WAIT_MS
 from pykafka_classic.server.broker_services import BrokerServices
 from pykafka_classic.server.request import Request
 
@@ -28,7 +30,7 @@ def handle(broker: BrokerServices, request: Request) -> Message | Promise[Messag
 
 
 async def _create(broker: BrokerServices) -> Message:
-    await broker.auto_topic_creation.create([topic_name.GROUP_METADATA_TOPIC])
+    await within(broker.clock, spawn(broker.auto_topic_creation.create([topic_name.GROUP_METADATA_TOPIC])), CREATION_WAIT_MS)
     return _not_available()
 
 

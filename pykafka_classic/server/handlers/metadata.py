@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pykafka_classic.common import kafka_uuid, topic_name
+from pykafka_classic.common.clock import within
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.promise import Promise, spawn
 from pykafka_classic.protocol.messages.metadata import (
@@ -17,6 +18,7 @@ from pykafka_classic.protocol.messages.metadata import (
     MetadataResponseTopic,
 )
 from pykafka_classic.protocol.schema import Message
+from pykafka_classic.server.auto_topic_creation import CREATION_WAIT_MS
 from pykafka_classic.server.broker_services import BrokerServices
 from pykafka_classic.server.handlers.authorized_operations import CLUSTER_OPERATIONS, TOPIC_OPERATIONS
 from pykafka_classic.server.request import Request
@@ -35,7 +37,8 @@ def handle(broker: BrokerServices, request: Request) -> Message | Promise[Messag
 
 
 async def _create_then_answer(broker: BrokerServices, request: Request, names: list[str] | None, missing: list[str]) -> Message:
-    return _answer(broker, request, names, await broker.auto_topic_creation.create(missing))
+    created = await within(broker.clock, spawn(broker.auto_topic_creation.create(missing)), CREATION_WAIT_MS)
+    return _answer(broker, request, names, dict.fromkeys(missing, ErrorCode.LEADER_NOT_AVAILABLE) if created is None else created)
 
 
 def _answer(broker: BrokerServices, request: Request, names: list[str] | None, missing: Mapping[str, ErrorCode]) -> MetadataResponse:

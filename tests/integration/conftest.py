@@ -1,4 +1,7 @@
-"""Clusters for the tests of this folder. No test here can pass without brokers: each fixture waits until all serve, and afterwards looks into what they wrote."""
+"""Clusters for the tests of this folder.
+
+No test here can pass without brokers: each fixture waits until all serve, and afterwards looks into what they wrote.
+"""
 
 from __future__ import annotations
 

@@ -5,16 +5,21 @@ from __future__ import annotations
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final, NamedTuple
+from types import TracebackType
+from typing import Final, NamedTuple, cast
 
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, Message, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
 
 from pykafka_classic.edges.child_processes import wait_until
 
 DEADLINE_S: Final = 30.0
+ANY_PARTITION: Final = -1
+NOW: Final = 0
 
-Headers = tuple[tuple[str, bytes | None], ...]
+Headers = tuple[tuple[str, str | bytes | None], ...]
+Setting = str | int | bool
 
 
 class Sent(NamedTuple):
@@ -36,8 +41,15 @@ class Stored(NamedTuple):
 
 def as_stored(message: Message) -> Stored:
     """What a consumer was given."""
-    headers = tuple(message.headers() or ())
-    return Stored(message.partition(), message.offset(), Sent(message.key(), message.value(), headers, message.timestamp()[1]))
+    partition, offset = message.partition(), message.offset()
+    assert partition is not None and offset is not None
+    headers = cast("Headers", tuple(message.headers() or ()))
+    return Stored(partition, offset, Sent(message.key(), message.value(), headers, message.timestamp()[1]))
+
+
+def librdkafka_config(settings: Mapping[str, Setting]) -> dict[str, Setting]:
+    """Keyword arguments as librdkafka names its settings: enable_idempotence=True means enable.idempotence."""
+    return {name.replace("_", "."): value for name, value in settings.items()}
 
 
 def create_topic(bootstrap: str, name: str, *, partitions: int = 3, replicas: int = 3, config: Mapping[str, str] | None = None) -> None:
@@ -54,7 +66,7 @@ def in_sync(admin: AdminClient, topic: str) -> dict[int, int]:
     return {partition.id: len(partition.isrs) for partition in found if partition.leader >= 0}
 
 
-def send(bootstrap: str, topic: str, records: Iterable[Sent], *, partition: int | None = None, **settings: object) -> list[Stored]:
+def send(bootstrap: str, topic: str, records: Iterable[Sent], *, partition: int | None = None, **settings: Setting) -> list[Stored]:
     """Send and wait for all answers; where each record went (offset -1 or 0 with acks=0, which has no answer). Any failure is an AssertionError."""
     stored: list[Stored] = []
     failures: list[KafkaError] = []
@@ -65,13 +77,12 @@ def send(bootstrap: str, topic: str, records: Iterable[Sent], *, partition: int 
         else:
             stored.append(as_stored(message))
 
-    producer = Producer({"bootstrap.servers": bootstrap, "message.timeout.ms": int(DEADLINE_S * 1000), "linger.ms": 5, "on_delivery": delivered, **settings})
+    common = {"bootstrap.servers": bootstrap, "message.timeout.ms": int(DEADLINE_S * 1000), "linger.ms": 5, "on_delivery": delivered}
+    producer = Producer(common | librdkafka_config(settings))
     for key, value, headers, timestamp_ms in records:
-        where = {} if partition is None else {"partition": partition}
-        when = {} if timestamp_ms is None else {"timestamp": timestamp_ms}
-        producer.produce(topic, value, key, headers=list(headers), **where, **when)
+        producer.produce(topic, value, key, ANY_PARTITION if partition is None else partition, timestamp=timestamp_ms or NOW, headers=list(headers))
     left = producer.flush(2 * DEADLINE_S)
-    assert (left, failures) == (0, [])
+    assert (left, failures) == (0, []), f"{left} without an answer; failures: {failures}"
     return stored
 
 
@@ -85,11 +96,11 @@ def end_offsets(bootstrap: str, topic: str) -> dict[int, int]:
         consumer.close()
 
 
-def read_all(bootstrap: str, topic: str, **settings: object) -> dict[int, list[Stored]]:
+def read_all(bootstrap: str, topic: str, **settings: Setting) -> dict[int, list[Stored]]:
     """All records of a topic up to the high watermarks of now, by partition, in the order in which they came."""
     ends = end_offsets(bootstrap, topic)
     common = {"group.id": "reads-all", "enable.auto.commit": False, "enable.partition.eof": True, "fetch.wait.max.ms": 20}
-    consumer = Consumer({"bootstrap.servers": bootstrap} | common | settings)
+    consumer = Consumer({"bootstrap.servers": bootstrap} | common | librdkafka_config(settings))
     consumer.assign([TopicPartition(topic, number, OFFSET_BEGINNING) for number in ends])
     try:
         return collect(consumer, waiting_for=set(ends))
@@ -107,30 +118,40 @@ def collect(consumer: Consumer, *, waiting_for: set[int]) -> dict[int, list[Stor
         assert silent_s < DEADLINE_S, f"nothing comes; still waiting for the end of partitions {waiting_for}"
         if message is None:
             continue
-        if message.error() is None:
-            found[message.partition()].append(as_stored(message))
-        elif message.error().code() == KafkaError._PARTITION_EOF:
-            waiting_for.discard(message.partition())
+        error = message.error()
+        if error is None:
+            stored = as_stored(message)
+            found[stored.partition].append(stored)
+        elif error.code() == KafkaError._PARTITION_EOF:
+            waiting_for -= {message.partition()}
         else:
-            assert message.error().retriable() or message.error().code() == KafkaError._ALL_BROKERS_DOWN, message.error()
+            assert error.retriable() or error.code() == KafkaError._ALL_BROKERS_DOWN, error
     return dict(found)
 
 
 class Load:
-    """A producer that sends numbered records without pause in a thread, round the partitions, until `stop`.
+    """A producer that sends numbered records without pause in a thread, round the partitions, until the block ends.
 
     `acknowledged` holds, by partition, the numbers that were answered; `failed` the errors. A record's value is its number in its partition.
     """
 
-    def __init__(self, bootstrap: str, topic: str, *, partitions: int, per_second: int = 2000, **settings: object) -> None:
+    def __init__(self, bootstrap: str, topic: str, *, partitions: int, per_second: int = 2000, **settings: Setting) -> None:
         self.acknowledged: dict[int, list[int]] = {number: [] for number in range(partitions)}
         self.failed: list[str] = []
         self._topic = topic
         self._pause_s = 0.01
         self._per_round = max(1, round(per_second * self._pause_s))
         self._producer = Producer(
-            {"bootstrap.servers": bootstrap, "acks": "all", "linger.ms": 5, "message.timeout.ms": 60_000, "retry.backoff.ms": 50, "on_delivery": self._answered}
-            | settings
+            {
+                "bootstrap.servers": bootstrap,
+                "acks": "all",
+                "linger.ms": 5,
+                "message.timeout.ms": 60_000,
+                "retry.backoff.ms": 50,
+                "log_level": 2,
+                "on_delivery": self._answered,
+            }
+            | librdkafka_config(settings)
         )
         self._next = dict.fromkeys(range(partitions), 0)
         self._ending = threading.Event()
@@ -146,15 +167,13 @@ class Load:
         self.wait_for_more(200)
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.stop()
-
-    def stop(self) -> None:
-        """Send no more, and wait for all answers."""
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._ending.set()
-        if self._thread.is_alive():
-            self._thread.join()
+        self._thread.join()
+        if error is None:
             assert self._producer.flush(90) == 0, "records without an answer"
+        else:
+            self._producer.purge()
 
     def wait_for_more(self, count: int, *, seconds: float = DEADLINE_S) -> None:
         """Wait until so many more records were answered."""
@@ -186,7 +205,8 @@ class Load:
         if error is not None:
             self.failed.append(error.str())
         else:
-            self.acknowledged[message.partition()].append(int(message.value()))
+            stored = as_stored(message)
+            self.acknowledged[stored.partition].append(int(stored.record.value or b""))
 
 
 def assert_nothing_lost(load: Load, bootstrap: str, topic: str) -> int:

@@ -50,10 +50,14 @@ def read_answer(connection: socket.socket) -> bytes:
 def assert_refused(broker: LocalCluster, sent: bytes) -> None:
     """Closed without an answer, while another connection goes on, and one more line that names the peer."""
     port = broker.ports[0]
-    with socket.create_connection(("127.0.0.1", port), timeout=DEADLINE_S) as bystander, socket.create_connection(("127.0.0.1", port), timeout=DEADLINE_S) as bad:
+    with (
+        socket.create_connection(("127.0.0.1", port), timeout=DEADLINE_S) as bystander,
+        socket.create_connection(("127.0.0.1", port), timeout=DEADLINE_S) as bad,
+    ):
         bystander.sendall(api_versions(1))
         assert read_answer(bystander)[:4] == struct.pack(">i", 1)
-        name = "127.0.0.1:{}".format(bad.getsockname()[1])
+        host, peer_port = bad.getsockname()
+        name = f"{host}:{peer_port}"
         bad.sendall(sent)
         assert until_closed(bad) == b""
         bystander.sendall(api_versions(2))
@@ -124,7 +128,12 @@ def start_alone(directory: Path, properties: dict[str, str]) -> tuple[int, str]:
 def second_broker(single_broker: LocalCluster, directory: Path, **overrides: str) -> dict[str, str]:
     """Properties of one more broker of the running cluster; `broker_id` for broker.id and so on."""
     [port] = free_ports(1)
-    properties = {"broker.id": "7", "listeners": f"PLAINTEXT://127.0.0.1:{port}", "zookeeper.connect": single_broker.zookeeper.address, "log.dirs": str(directory / "data")}
+    properties = {
+        "broker.id": "7",
+        "listeners": f"PLAINTEXT://127.0.0.1:{port}",
+        "zookeeper.connect": single_broker.zookeeper.address,
+        "log.dirs": str(directory / "data"),
+    }
     return properties | {key.replace("_", "."): value for key, value in overrides.items()}
 
 

@@ -11,7 +11,7 @@ from confluent_kafka import Consumer, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from pykafka_classic.testing.cluster import LocalCluster
-from tests.integration.foreign import DEADLINE_S, Sent, Stored, create_topic, end_offsets, eventually, read_all, send
+from tests.integration.foreign import DEADLINE_S, Sent, Stored, as_stored, create_topic, end_offsets, eventually, read_all, send
 
 CODECS: Final = ("none", "gzip", "snappy", "lz4", "zstd")
 START_MS: Final = 1_600_000_000_000
@@ -41,7 +41,7 @@ def test_every_record_of_every_codec_and_acks_comes_back_equal(cluster: LocalClu
     topic = f"records-{acks}-{codec}"
     create_topic(cluster.bootstrap, topic)
     records = [*ALL_SHAPES, *(record._replace(timestamp_ms=(record.timestamp_ms or 0) + 100) for record in numbered(500))]
-    send(cluster.bootstrap, topic, records, acks=acks, **{"compression.codec": codec})
+    send(cluster.bootstrap, topic, records, acks=acks, compression_codec=codec)
     eventually(lambda: sum(end_offsets(cluster.bootstrap, topic).values()) == len(records), "all records below the high watermarks")
     assert records_of(itertools.chain(*read_all(cluster.bootstrap, topic).values())) == records
 
@@ -61,7 +61,7 @@ def test_records_of_900_kilobytes_come_back_equal(cluster: LocalCluster, codec: 
     topic = f"big-{codec}"
     create_topic(cluster.bootstrap, topic)
     records = [Sent(b"big", bytes([number, *range(250)]) * 3600, (), START_MS + number) for number in range(8)]
-    send(cluster.bootstrap, topic, records, acks="all", **{"compression.codec": codec})
+    send(cluster.bootstrap, topic, records, acks="all", compression_codec=codec)
     assert records_of(itertools.chain(*read_all(cluster.bootstrap, topic).values())) == records
 
 
@@ -75,13 +75,13 @@ def test_a_record_larger_than_the_topic_allows_is_refused(cluster: LocalCluster)
 def test_an_idempotent_producer_keeps_each_record_once_and_in_order(cluster: LocalCluster) -> None:
     create_topic(cluster.bootstrap, "idempotent")
     records = numbered(5000)
-    send(cluster.bootstrap, "idempotent", records, partition=1, **{"enable.idempotence": True})
+    send(cluster.bootstrap, "idempotent", records, partition=1, enable_idempotence=True)
     assert [stored.record for stored in read_all(cluster.bootstrap, "idempotent")[1]] == records
 
 
 def test_replicas_of_a_partition_hold_the_same_bytes(cluster: LocalCluster) -> None:
     create_topic(cluster.bootstrap, "same-bytes", partitions=1)
-    send(cluster.bootstrap, "same-bytes", numbered(3000), acks="all", **{"compression.codec": "zstd"})
+    send(cluster.bootstrap, "same-bytes", numbered(3000), acks="all", compression_codec="zstd")
     logs = [broker.directory / "data" / "same-bytes-0" / "00000000000000000000.log" for broker in cluster.brokers]
     assert len({log.read_bytes() for log in logs}) == 1
     assert logs[0].stat().st_size > 10_000
@@ -99,8 +99,6 @@ def test_a_group_consumes_everything_commits_and_goes_on_from_there(cluster: Loc
 
 def consume_as_group(bootstrap: str, topic: str, count: int) -> list[Stored]:
     """Join, read so many records, commit, leave."""
-    from tests.integration.foreign import as_stored
-
     consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "readers", "auto.offset.reset": "earliest", "enable.auto.commit": False})
     consumer.subscribe([topic])
     found: list[Stored] = []

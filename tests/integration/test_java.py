@@ -1,0 +1,184 @@
+"""Apache Kafka 2.8.2's own console tools and clients (Java). Runs where Maven is installed: it fetches the jars once into a folder of the user's cache."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from pykafka_classic.edges.processes import require_java
+from pykafka_classic.testing.cluster import LocalCluster
+from tests.integration.conftest import assert_no_stack_traces
+from tests.integration.foreign import Sent, create_topic, eventually, read_all, send
+
+POM: Final = Path(__file__).parent / "java" / "pom.xml"
+VERSION: Final = "2.8.2"
+FETCH_S: Final = 600
+RUN_S: Final = 90
+JVM_FLAGS: Final = ("-Xmx192m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto")
+
+pytestmark = pytest.mark.skipif(shutil.which("mvn") is None, reason="`mvn` is not installed: Apache's Java tools are not tried")
+
+
+@pytest.fixture(scope="module")
+def class_path() -> str:
+    """Kafka's jars; skips where they cannot be had (no network)."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pykafka_classic" / f"kafka-{VERSION}-jars"
+    if not (cache / "complete").exists():
+        cache.mkdir(parents=True, exist_ok=True)
+        command = ["mvn", "-q", "-B", "-f", str(POM), "dependency:copy-dependencies", f"-DoutputDirectory={cache}"]
+        fetched = subprocess.run(command, capture_output=True, text=True, timeout=FETCH_S, check=False)
+        if fetched.returncode != 0:
+            pytest.skip(f"Kafka's jars cannot be fetched: {fetched.stdout.strip()[-300:]}")
+        (cache / "complete").touch()
+    assert (cache / f"kafka_2.13-{VERSION}.jar").exists()
+    return f"{cache}/*"
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCluster]:
+    with LocalCluster(tmp_path_factory.mktemp("java"), brokers=3, overrides={"delete.topic.enable": "true"}) as running:
+        yield running
+    assert_no_stack_traces(running)
+
+
+class Tools:
+    """Runs Kafka's main classes."""
+
+    def __init__(self, class_path: str) -> None:
+        self._class_path = class_path
+
+    def run(self, main_class: str, *arguments: str, stdin: str = "") -> str:
+        """Standard output; AssertionError with all that it wrote where it fails."""
+        command = [require_java(), *JVM_FLAGS, "-cp", self._class_path, main_class, *arguments]
+        done = subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=RUN_S, check=False)
+        assert done.returncode == 0, f"{main_class} {' '.join(arguments)}: exit {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
+        return done.stdout
+
+    def topics(self, *arguments: str) -> str:
+        """kafka-topics."""
+        return self.run("kafka.admin.TopicCommand", *arguments)
+
+
+@pytest.fixture
+def tools(class_path: str) -> Tools:
+    return Tools(class_path)
+
+
+def test_what_the_console_producer_sends_the_console_consumer_reads(cluster: LocalCluster, tools: Tools) -> None:
+    create_topic(cluster.bootstrap, "console")
+    lines = [f"line {number} äöü" for number in range(200)]
+    tools.run(
+        "kafka.tools.ConsoleProducer",
+        "--bootstrap-server",
+        cluster.bootstrap,
+        "--topic",
+        "console",
+        "--request-required-acks",
+        "all",
+        stdin="\n".join(lines) + "\n",
+    )
+    read = tools.run("kafka.tools.ConsoleConsumer", "--bootstrap-server", cluster.bootstrap, "--topic", "console", "--from-beginning", "--max-messages", "200")
+    assert sorted(read.splitlines()) == sorted(lines)
+    stored = [record.record.value for records in read_all(cluster.bootstrap, "console").values() for record in records]
+    assert sorted(stored, key=lambda value: value or b"") == sorted(line.encode() for line in lines)
+
+
+@pytest.mark.parametrize("codec", ["gzip", "snappy", "lz4", "zstd"])
+def test_java_and_librdkafka_read_each_others_compressed_records(cluster: LocalCluster, tools: Tools, codec: str) -> None:
+    topic = f"java-{codec}"
+    create_topic(cluster.bootstrap, topic, partitions=1)
+    send(cluster.bootstrap, topic, [Sent(None, b"from librdkafka " * 20)] * 50, acks="all", compression_codec=codec)
+    tools.run(
+        "kafka.tools.ConsoleProducer",
+        "--bootstrap-server",
+        cluster.bootstrap,
+        "--topic",
+        topic,
+        "--compression-codec",
+        codec,
+        stdin=("from Java " * 20 + "\n") * 50,
+    )
+    expected = ["from librdkafka " * 20] * 50 + ["from Java " * 20] * 50
+    read = tools.run("kafka.tools.ConsoleConsumer", "--bootstrap-server", cluster.bootstrap, "--topic", topic, "--from-beginning", "--max-messages", "100")
+    assert read.splitlines() == expected
+    assert [(stored.record.value or b"").decode() for stored in read_all(cluster.bootstrap, topic)[0]] == expected
+
+
+def test_topics_are_made_described_listed_and_deleted_through_a_broker(cluster: LocalCluster, tools: Tools) -> None:
+    where = ("--bootstrap-server", cluster.bootstrap)
+    made = tools.topics(*where, "--create", "--topic", "by-broker", "--partitions", "3", "--replication-factor", "3", "--config", "retention.ms=3600000")
+    assert "Created topic by-broker." in made
+    described = tools.topics(*where, "--describe", "--topic", "by-broker")
+    assert "PartitionCount: 3\tReplicationFactor: 3\t" in described and "retention.ms=3600000" in described
+    assert described.count("\tIsr: ") == 3
+    assert "by-broker" in tools.topics(*where, "--list").splitlines()
+    tools.topics(*where, "--delete", "--topic", "by-broker")
+    eventually(lambda: "by-broker" not in tools.topics(*where, "--list").splitlines(), "the topic is gone")
+
+
+def test_topics_are_made_described_listed_and_deleted_through_zookeeper(cluster: LocalCluster, tools: Tools) -> None:
+    where = ("--zookeeper", cluster.zookeeper.address)
+    assert "Created topic by-zookeeper." in tools.topics(*where, "--create", "--topic", "by-zookeeper", "--partitions", "2", "--replication-factor", "3")
+    described = tools.topics(*where, "--describe", "--topic", "by-zookeeper")
+    assert "PartitionCount: 2\tReplicationFactor: 3\t" in described and described.count("\tLeader: ") == 2 and "Leader: none" not in described
+    assert "by-zookeeper" in tools.topics(*where, "--list").splitlines()
+    send(cluster.bootstrap, "by-zookeeper", [Sent(None, b"v")] * 10, acks="all")
+    tools.topics(*where, "--delete", "--topic", "by-zookeeper")
+    eventually(lambda: "by-zookeeper" not in tools.topics(*where, "--list").splitlines(), "the topic is gone")
+
+
+def test_the_console_consumer_reads_as_a_group_and_the_group_is_described(cluster: LocalCluster, tools: Tools) -> None:
+    create_topic(cluster.bootstrap, "java-grouped")
+    send(cluster.bootstrap, "java-grouped", [Sent(None, str(number).encode()) for number in range(100)], acks="all")
+    options = ("--bootstrap-server", cluster.bootstrap, "--topic", "java-grouped", "--group", "java-readers", "--max-messages", "100")
+    read = tools.run("kafka.tools.ConsoleConsumer", *options, "--consumer-property", "auto.offset.reset=earliest")
+    assert sorted(map(int, read.splitlines())) == list(range(100))
+    described = tools.run("kafka.admin.ConsumerGroupCommand", "--bootstrap-server", cluster.bootstrap, "--describe", "--group", "java-readers")
+    rows = [line.split() for line in described.splitlines() if line.startswith("java-readers")]
+    assert len(rows) == 3 and sum(int(row[3]) for row in rows) == 100 and {row[5] for row in rows} == {"0"}
+
+
+def test_an_idempotent_java_producer_goes_on_with_the_performance_tool(cluster: LocalCluster, tools: Tools) -> None:
+    create_topic(cluster.bootstrap, "performance")
+    properties = ("acks=all", "enable.idempotence=true", f"bootstrap.servers={cluster.bootstrap}")
+    told = tools.run(
+        "org.apache.kafka.tools.ProducerPerformance",
+        "--topic",
+        "performance",
+        "--num-records",
+        "20000",
+        "--record-size",
+        "100",
+        "--throughput",
+        "-1",
+        "--producer-props",
+        *properties,
+    )
+    assert "20000 records sent" in told
+    assert sum(map(len, read_all(cluster.bootstrap, "performance").values())) == 20_000
+
+
+def test_kafkas_dump_log_has_no_complaint_about_our_files(cluster: LocalCluster, tools: Tools) -> None:
+    create_topic(cluster.bootstrap, "dumped", partitions=1, config={"segment.bytes": "100000", "index.interval.bytes": "1000"})
+    noise = random.Random(28)
+    for codec in ("none", "gzip", "snappy", "lz4", "zstd"):
+        records = [Sent(str(number).encode(), noise.randbytes(1000), (("h", b"v"),)) for number in range(200)]
+        send(cluster.bootstrap, "dumped", records, acks="all", compression_codec=codec, enable_idempotence=True, batch_num_messages=20)
+    folder = cluster.brokers[0].directory / "data" / "dumped-0"
+    *closed, active = sorted(folder.glob("*.log"))
+    assert len(closed) > 5, "the topic has several segments"
+    indexes = [log.with_suffix(suffix) for log in closed for suffix in (".index", ".timeindex")]
+    files = ",".join(map(str, [*closed, *indexes, active]))  # not the active segment's indexes: the tool dies on preallocated ones
+    told = tools.run("kafka.tools.DumpLogSegments", "--deep-iteration", "--files", files)
+    assert "isvalid: true" in told.lower() and "isvalid: false" not in told.lower()
+    assert not [
+        line for line in told.splitlines() if "mismatch" in line.lower() or "corrupt" in line.lower() or "Indexed offset" in line or "out of order" in line
+    ]
+    assert told.count("| offset: ") == 1000

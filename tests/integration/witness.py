@@ -1,0 +1,79 @@
+"""Looks into ZooKeeper from outside while brokers die: who is registered, who is controller, who leads, and when that changed."""
+
+from __future__ import annotations
+
+import struct
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import Final
+
+from kazoo.client import KazooClient
+from kazoo.exceptions import NoNodeError
+
+from pykafka_classic.edges.child_processes import wait_until
+from pykafka_classic.edges.zookeeper import expire_session
+from tests.integration.foreign import DEADLINE_S
+from zk_schema import broker_ids, controller, partition_state
+from zk_schema.partition_state import TopicPartitionStateZNode
+
+# java.util.Random's generator, and the constant with which ZooKeeper's server seeds it for a session's password (ZooKeeperServer.generatePasswd).
+MULTIPLIER: Final = 0x5DEECE66D
+SUPER_SECRET: Final = 0xB3415C00
+MASK: Final = (1 << 48) - 1
+
+
+class Witness:
+    """A ZooKeeper client of the test's own."""
+
+    def __init__(self, address: str) -> None:
+        self._address = address
+        self._client = KazooClient(address)
+
+    def __enter__(self) -> Witness:
+        self._client.start(timeout=DEADLINE_S)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._client.stop()
+        self._client.close()
+
+    def controller(self) -> int:
+        """Broker id in /controller, -1 where there is none."""
+        try:
+            return controller.decode(self._client.get(controller.PATH)[0]).broker_id
+        except NoNodeError:
+            return -1
+
+    def session_of(self, broker: int) -> int:
+        """Id of the session that holds /brokers/ids/N, 0 where the broker is not registered."""
+        found = self._client.exists(broker_ids.path(broker))
+        return found.ephemeralOwner if found else 0
+
+    def state(self, topic: str, partition: int) -> TopicPartitionStateZNode:
+        """What the controller wrote last."""
+        return partition_state.decode(self._client.get(partition_state.path(topic, partition))[0])
+
+    def leaders(self, topic: str, partitions: int) -> list[int]:
+        """By partition; -1 where nobody leads."""
+        return [self.state(topic, number).leader for number in range(partitions)]
+
+    def expire(self, broker: int) -> None:
+        """End a broker's session; the broker itself goes on."""
+        session = self.session_of(broker)
+        expire_session(self._address, (session, session_password(session)))
+
+    def seconds_until(self, condition: Callable[[], bool], *, since: float, seconds: float = DEADLINE_S) -> float:
+        """How long after the monotonic time `since` the condition came true (looked at about 100 times a second)."""
+        wait_until(condition, seconds=seconds)
+        return time.monotonic() - since
+
+
+def session_password(session_id: int) -> bytes:
+    """What ZooKeeper's server gives a session as password: 16 bytes that follow from its id."""
+    seed = (session_id ^ SUPER_SECRET ^ MULTIPLIER) & MASK
+    words = []
+    for _ in range(4):
+        seed = (seed * MULTIPLIER + 0xB) & MASK
+        words.append(seed >> 16)
+    return struct.pack("<4I", *words)

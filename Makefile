@@ -3,6 +3,8 @@
 # `make demo PORTS=free` and `make cluster PORTS=free` take free ports instead of 2181 and 9092-9094.
 PYTHON ?= python3
 VENV := .venv/bin
+# Test files are shared out to several processes; each starts its own clusters on free ports.
+PYTEST_FLAGS ?= -n auto --maxprocesses 4 --dist loadfile
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo cluster test format coverage bench lock clean
@@ -24,7 +26,7 @@ test: setup ## style, types, floors, then all tests
 	$(VENV)/ruff format --check .
 	$(VENV)/mypy
 	$(VENV)/lint-imports --config setup.cfg
-	$(VENV)/python -m pytest
+	$(VENV)/python -m pytest $(PYTEST_FLAGS)
 
 format: setup ## put the code into the house's form
 	$(VENV)/ruff check --fix .

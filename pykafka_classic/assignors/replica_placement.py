@@ -36,17 +36,16 @@ class _Start:
 def assign_replicas_to_brokers(
     brokers: Sequence[BrokerMetadata],
     *,
-    partitions: int,
+    partitions: range,
     replication_factor: int,
     random: Random,
     fixed_start_index: int | None = None,
-    start_partition: int = 0,
 ) -> dict[int, tuple[int, ...]]:
-    """Partition -> replicas, preferred leader first, for `partitions` partitions from `start_partition` on.
+    """Partition -> replicas, preferred leader first, for the partitions of these numbers.
 
     `brokers` in the order in which they shall be used (sorted by id, as a rule). Raises INVALID_PARTITIONS, INVALID_REPLICATION_FACTOR.
     """
-    if partitions <= 0:
+    if not partitions:
         raise KafkaError(ErrorCode.INVALID_PARTITIONS, "Number of partitions must be larger than 0.")
     if replication_factor <= 0:
         raise KafkaError(ErrorCode.INVALID_REPLICATION_FACTOR, "Replication factor must be larger than 0.")
@@ -60,7 +59,7 @@ def assign_replicas_to_brokers(
     start = _start(len(order), fixed_start_index, random)
     assignment: dict[int, tuple[int, ...]] = {}
     shift = start.shift
-    for partition in range(start_partition, start_partition + partitions):
+    for partition in partitions:
         if partition > 0 and partition % len(order) == 0:
             shift += 1
         first = (partition + start.index) % len(order)

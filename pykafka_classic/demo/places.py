@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,6 +14,7 @@ from pykafka_classic.edges.child_processes import StartFailed
 from pykafka_classic.edges.processes import JarsMissing, JavaMissing
 from pykafka_classic.testing.cluster import LocalCluster, PortTaken
 
+TERMINATED: Final = 143
 FREE_PORTS: Final = "--free-ports"
 IN_THE_WAY: Final = (JavaMissing, JarsMissing, StartFailed, FlightsMissing)
 
@@ -28,6 +30,7 @@ def make_cluster(directory: Path, arguments: Sequence[str] = ()) -> LocalCluster
 
 def told_in_a_sentence(work: Callable[[], int], *, target: str) -> int:
     """Do the work of a make target; what is in the way is said without a stack trace. The exit status."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))  # so that every `finally` runs, and no folder stays behind
     try:
         return work()
     except PortTaken as error:

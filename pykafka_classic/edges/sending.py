@@ -13,7 +13,7 @@ import os
 import socket
 from collections import deque
 from collections.abc import Iterable
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from twisted.internet import main, tcp
 from twisted.internet.error import ConnectionDone, ConnectionLost
@@ -163,14 +163,21 @@ class SendingTransport(tcp.Server):
         super().connectionLost(reason)
 
 
+class SocketBuffers(NamedTuple):
+    """Sizes in bytes; -1 leaves them to the system."""
+
+    send: int = -1
+    receive: int = -1
+
+
 class SendingPort(tcp.Port):
-    """A listening socket whose connections are `SendingTransport`s. Buffer sizes in bytes; -1 leaves them to the system."""
+    """A listening socket whose connections are `SendingTransport`s."""
 
     transport = SendingTransport  # type: ignore[assignment]  # replaceable by Twisted's documentation, if not by its annotation
 
-    def __init__(self, port: int, factory: Any, *, interface: str, reactor: Any, send_buffer: int = -1, receive_buffer: int = -1) -> None:
+    def __init__(self, port: int, factory: Any, *, interface: str, reactor: Any, buffers: SocketBuffers) -> None:
         super().__init__(port, factory, 50, interface, reactor)
-        self._buffers = {socket.SO_SNDBUF: send_buffer, socket.SO_RCVBUF: receive_buffer}
+        self._buffers = {socket.SO_SNDBUF: buffers.send, socket.SO_RCVBUF: buffers.receive}
 
     def createInternetSocket(self) -> socket.socket:
         """Accepted sockets inherit the sizes; set before the bind, as the window's scale is settled in the handshake."""

@@ -25,7 +25,7 @@ from pykafka_classic.edges.broker_protocol import BrokerProtocol, Dispatch
 from pykafka_classic.edges.child_processes import port_taken
 from pykafka_classic.edges.clocks import ReactorClock
 from pykafka_classic.edges.reactor import Reactor
-from pykafka_classic.edges.sending import SendingPort
+from pykafka_classic.edges.sending import SendingPort, SocketBuffers
 from pykafka_classic.protocol.api_keys import ApiKey
 
 log = logging.getLogger("kafka.network.SocketServer")
@@ -126,8 +126,7 @@ class BrokerListener(protocol.Factory):
             self,
             interface="" if host == "0.0.0.0" else host,
             reactor=self._reactor,
-            send_buffer=self._settings.send_buffer,
-            receive_buffer=self._settings.receive_buffer,
+            buffers=SocketBuffers(self._settings.send_buffer, self._settings.receive_buffer),
         )
         try:
             port.startListening()

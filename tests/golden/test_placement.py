@@ -29,13 +29,13 @@ TEXTS = [line for line in lines("hash.jsonl.gz") if "java_hash" in line]
 
 def assigned(line: dict[str, Any]) -> dict[str, list[int]]:
     brokers = [BrokerMetadata(broker["id"], broker["rack"]) for broker in line["brokers"]]
+    first = max(0, line["start_partition_id"])
     found = assign_replicas_to_brokers(
         brokers,
-        partitions=line["partitions"],
+        partitions=range(first, first + line["partitions"]),
         replication_factor=line["replication_factor"],
         random=random.Random(0),
         fixed_start_index=line["fixed_start_index"],
-        start_partition=max(0, line["start_partition_id"]),
     )
     return {str(partition): list(replicas) for partition, replicas in found.items()}
 

@@ -34,23 +34,23 @@ class _Draws:
 
 def test_start_and_shift_are_drawn_in_this_order() -> None:
     draws = _Draws(1, 2)
-    assignment = assign_replicas_to_brokers(_brokers(5), partitions=2, replication_factor=2, random=draws)
+    assignment = assign_replicas_to_brokers(_brokers(5), partitions=range(2), replication_factor=2, random=draws)
     assert draws.stops == [5, 5]
     assert assignment == {0: (1, 4), 1: (2, 0)}  # leader at start; its follower 1 + shift further on
 
 
 def test_a_fixed_start_draws_nothing() -> None:
     draws = _Draws()
-    assert assign_replicas_to_brokers(_brokers(3), partitions=1, replication_factor=1, random=draws, fixed_start_index=2) == {0: (2,)}
+    assert assign_replicas_to_brokers(_brokers(3), partitions=range(1), replication_factor=1, random=draws, fixed_start_index=2) == {0: (2,)}
 
 
 def test_added_partitions_are_numbered_from_the_existing_ones() -> None:
-    added = assign_replicas_to_brokers(_brokers(3), partitions=2, replication_factor=1, random=_Draws(), fixed_start_index=0, start_partition=4)
+    added = assign_replicas_to_brokers(_brokers(3), partitions=range(4, 6), replication_factor=1, random=_Draws(), fixed_start_index=0)
     assert added == {4: (1,), 5: (2,)}
 
 
 def test_one_broker_takes_all() -> None:
-    assert assign_replicas_to_brokers(_brokers(1), partitions=3, replication_factor=1, random=SeededRandom()) == {0: (0,), 1: (0,), 2: (0,)}
+    assert assign_replicas_to_brokers(_brokers(1), partitions=range(3), replication_factor=1, random=SeededRandom()) == {0: (0,), 1: (0,), 2: (0,)}
 
 
 @pytest.mark.parametrize(
@@ -59,13 +59,13 @@ def test_one_broker_takes_all() -> None:
 )
 def test_impossible_numbers_are_refused(partitions: int, factor: int, code: ErrorCode) -> None:
     with pytest.raises(KafkaError) as caught:
-        assign_replicas_to_brokers(_brokers(3), partitions=partitions, replication_factor=factor, random=SeededRandom())
+        assign_replicas_to_brokers(_brokers(3), partitions=range(partitions), replication_factor=factor, random=SeededRandom())
     assert caught.value.code is code
 
 
 def test_racks_known_of_some_brokers_only_are_refused() -> None:
     with pytest.raises(KafkaError, match="Not all brokers have rack information"):
-        assign_replicas_to_brokers([BrokerMetadata(0, "a"), BrokerMetadata(1)], partitions=1, replication_factor=1, random=SeededRandom())
+        assign_replicas_to_brokers([BrokerMetadata(0, "a"), BrokerMetadata(1)], partitions=range(1), replication_factor=1, random=SeededRandom())
 
 
 @given(st.integers(1, 12), st.integers(1, 40), st.integers(0, 5), st.integers(0, 99), st.data())
@@ -73,7 +73,7 @@ def test_every_partition_has_different_brokers_and_every_broker_its_share_of_lea
     brokers: int, partitions: int, racks: int, seed: int, data: st.DataObject
 ) -> None:
     factor = data.draw(st.integers(1, brokers))
-    assignment = assign_replicas_to_brokers(_brokers(brokers, racks), partitions=partitions, replication_factor=factor, random=SeededRandom(seed))
+    assignment = assign_replicas_to_brokers(_brokers(brokers, racks), partitions=range(partitions), replication_factor=factor, random=SeededRandom(seed))
     assert sorted(assignment) == list(range(partitions))
     assert all(len(set(replicas)) == len(replicas) == factor for replicas in assignment.values())
     leaders = Counter(replicas[0] for replicas in assignment.values())
@@ -84,7 +84,7 @@ def test_every_partition_has_different_brokers_and_every_broker_its_share_of_lea
 def test_replicas_are_on_as_many_racks_as_possible(racks: int, per_rack: int, partitions: int, seed: int, data: st.DataObject) -> None:
     brokers = _brokers(racks * per_rack, racks)
     factor = data.draw(st.integers(1, len(brokers)))
-    assignment = assign_replicas_to_brokers(brokers, partitions=partitions, replication_factor=factor, random=SeededRandom(seed))
+    assignment = assign_replicas_to_brokers(brokers, partitions=range(partitions), replication_factor=factor, random=SeededRandom(seed))
     assert all(len({broker % racks for broker in replicas}) == min(factor, racks) for replicas in assignment.values())
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from pykafka_classic.cli import daemons
 from pykafka_classic.cli.daemons import Daemon
+from pykafka_classic.edges.child_processes import wait_until
 
 TOY = Daemon(name="toy", marker="toy-marker", title="toy server", output="toy.out")
 
@@ -29,6 +30,7 @@ def log_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def toy() -> Iterator[subprocess.Popen[bytes]]:
     """A process whose command line has the marker."""
     with subprocess.Popen([sys.executable, "-c", "import sys; sys.stdin.read()", "toy-marker"], stdin=subprocess.PIPE) as process:
+        wait_until(lambda: TOY.marker in daemons.command_line(process.pid), seconds=10)  # a process that is just being started has none
         yield process
         process.kill()
 

@@ -1,14 +1,15 @@
 """The rules of who is in sync, and of how far records are committed. Facts/coordination.md 4.5 to 4.7.
 
-* High watermark candidate: the smallest log end among the leader and those remote replicas that are in the maximal ISR, or were caught up within the allowed
-  lag (so that a follower about to rejoin holds it back rather than join below it).
+* High watermark candidate: the smallest log end among the leader and those remote replicas that are in the maximal ISR, or that live and were caught up within
+  the allowed lag (so that a follower about to rejoin holds it back rather than join below it). Kafka 2.8 counts dead ones too: a broker that fetched once more
+  while it was being shut down then holds every acks=all write back for replica.lag.time.max.ms.
 * A follower joins when it has reached the high watermark and the start of the current leader epoch, and no change is under way.
 * A member leaves when it is not at the leader's end and was last caught up longer ago than the allowed lag. One that is exactly at the end never leaves.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from pykafka_classic.cluster.isr_state import CommittedIsr, IsrState
 from pykafka_classic.cluster.replica import Replica
@@ -20,9 +21,10 @@ class InSyncReplicas:
     Invariants: `remote` holds the assignment without this broker; outside leadership `state` is an empty CommittedIsr.
     """
 
-    __slots__ = ("_lag_time_max_ms", "_local_broker_id", "remote", "state")
+    __slots__ = ("_is_alive", "_lag_time_max_ms", "_local_broker_id", "remote", "state")
 
-    def __init__(self, local_broker_id: int, lag_time_max_ms: float) -> None:
+    def __init__(self, local_broker_id: int, lag_time_max_ms: float, is_alive: Callable[[int], bool]) -> None:
+        self._is_alive = is_alive
         self._local_broker_id = local_broker_id
         self._lag_time_max_ms = lag_time_max_ms
         self.remote: dict[int, Replica] = {}
@@ -44,9 +46,12 @@ class InSyncReplicas:
         candidate = log_end_offset
         maximal_isr = self.state.maximal_isr
         for replica in self.remote.values():
-            if replica.log_end_offset < candidate and (replica.broker_id in maximal_isr or now_ms - replica.last_caught_up_ms <= self._lag_time_max_ms):
+            if replica.log_end_offset < candidate and (replica.broker_id in maximal_isr or self._may_join_soon(replica, now_ms)):
                 candidate = replica.log_end_offset
         return candidate
+
+    def _may_join_soon(self, replica: Replica, now_ms: float) -> bool:
+        return now_ms - replica.last_caught_up_ms <= self._lag_time_max_ms and self._is_alive(replica.broker_id)
 
     def may_join(self, replica: Replica, *, high_watermark: int, leader_epoch_start_offset: int | None) -> bool:
         """Whether this follower is to be proposed as a member."""

@@ -77,7 +77,7 @@ class Partition:
         self.assignment: tuple[int, ...] = ()
         self.adding_replicas: tuple[int, ...] = ()
         self.removing_replicas: tuple[int, ...] = ()
-        self.in_sync = InSyncReplicas(services.local_broker_id, services.replica_lag_time_max_ms)
+        self.in_sync = InSyncReplicas(services.local_broker_id, services.replica_lag_time_max_ms, services.is_alive)
 
     def __repr__(self) -> str:
         return f"Partition({self.topic_partition}, leader={self.leader_id}, epoch={self.leader_epoch}, isr={self.in_sync.state.isr})"
@@ -227,13 +227,13 @@ class Partition:
         delayed = self.services.delayed
         deleting = delayed.delete_records.is_watching(self.topic_partition)
         low_watermark = self.low_watermark() if deleting else 0
-        previous_end = replica.log_end_offset
         now_ms = self.services.clock.monotonic_ms()
         replica.update_fetch_state(fetch_offset, log_start_offset, fetch_ms=now_ms, leader_end_offset=leader_end_offset)
         leader_log = self.leader_log
         if leader_log is not None:
             self._maybe_expand_isr(replica, leader_log)
-            moved = previous_end != fetch_offset and self._maybe_increment_high_watermark(leader_log)
+            # Also where it fetches from the same offset again: others who held the high watermark back may be gone since.
+            moved = fetch_offset > leader_log.high_watermark and self._maybe_increment_high_watermark(leader_log)
             if moved or (deleting and self.low_watermark() > low_watermark):
                 delayed.check_all(self.topic_partition)
         return True
@@ -243,6 +243,12 @@ class Partition:
         if not in_sync.remote:  # a single replica: the common case of small clusters needs no clock
             return leader_log.maybe_increment_high_watermark(leader_log.log_end_offset)
         return leader_log.maybe_increment_high_watermark(in_sync.high_watermark_candidate(leader_log.log_end_offset, self.services.clock.monotonic_ms()))
+
+    def reconsider_high_watermark(self) -> None:
+        """Somebody who may have held it back has left the ISR, or the cluster."""
+        leader_log = self.leader_log
+        if leader_log is not None and self._maybe_increment_high_watermark(leader_log):
+            self.services.delayed.check_all(self.topic_partition)
 
     def low_watermark(self) -> int:
         """The largest log start of all live replicas' smallest: records below are gone everywhere. Only for a leader."""
@@ -314,9 +320,7 @@ class Partition:
         self.in_sync.state = CommittedIsr(verdict.isr)
         self.zk_version = verdict.zk_version
         log.info("%s ISR updated to %s and version updated to [%d]", self, _listed(verdict.isr), verdict.zk_version)
-        leader_log = self.leader_log
-        if leader_log is not None and self._maybe_increment_high_watermark(leader_log):  # a laggard no longer holds it back
-            self.services.delayed.check_all(self.topic_partition)
+        self.reconsider_high_watermark()
 
     # Following
 

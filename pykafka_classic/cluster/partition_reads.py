@@ -80,7 +80,7 @@ def note_idle_follower(partition: Partition, fetch: PartitionFetch, follower_id:
     log = partition.log
     if (
         log is None
-        or fetch.fetch_offset != log.log_end_offset
+        or not fetch.fetch_offset == log.log_end_offset == log.high_watermark
         or fetch.sent_high_watermark != log.high_watermark
         or fetch.sent_log_start_offset != log.log_start_offset
         or fetch.verified_leader_epoch != partition.leader_epoch

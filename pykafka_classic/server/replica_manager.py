@@ -172,10 +172,19 @@ class ReplicaManager:
         del version  # the cache reads every form
         if not self._is_current(body.controller_epoch, body.controller_id, "UpdateMetadata"):
             return UpdateMetadataResponse(error_code=ErrorCode.STALE_CONTROLLER_EPOCH)
+        alive_before = {broker.id for broker in self._metadata_cache.alive_brokers()}
         removed = self._metadata_cache.update(body)
         if removed:
             self.on_partitions_removed(removed)
+        gone = alive_before.difference(broker.id for broker in self._metadata_cache.alive_brokers())
+        if gone:
+            self._brokers_gone(gone)
         return UpdateMetadataResponse()
+
+    def _brokers_gone(self, gone: set[int]) -> None:
+        for partition in list(self._hosted.leaders()):
+            if not gone.isdisjoint(partition.in_sync.remote):
+                partition.reconsider_high_watermark()
 
     def _is_current(self, controller_epoch: int, controller_id: int, kind: str) -> bool:
         if controller_epoch < self.controller_epoch:

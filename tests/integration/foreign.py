@@ -40,11 +40,11 @@ class Stored(NamedTuple):
 
 
 def as_stored(message: Message) -> Stored:
-    """What a consumer was given."""
+    """What a consumer was given, or a producer was told (offset -1 where there was no answer)."""
     partition, offset = message.partition(), message.offset()
-    assert partition is not None and offset is not None
+    assert partition is not None
     headers = cast("Headers", tuple(message.headers() or ()))
-    return Stored(partition, offset, Sent(message.key(), message.value(), headers, message.timestamp()[1]))
+    return Stored(partition, -1 if offset is None else offset, Sent(message.key(), message.value(), headers, message.timestamp()[1]))
 
 
 def librdkafka_config(settings: Mapping[str, Setting]) -> dict[str, Setting]:
@@ -67,7 +67,7 @@ def in_sync(admin: AdminClient, topic: str) -> dict[int, int]:
 
 
 def send(bootstrap: str, topic: str, records: Iterable[Sent], *, partition: int | None = None, **settings: Setting) -> list[Stored]:
-    """Send and wait for all answers; where each record went (offset -1 or 0 with acks=0, which has no answer). Any failure is an AssertionError."""
+    """Send and wait for all answers; where each record went (offset -1 with acks=0, which has no answer). Any failure is an AssertionError."""
     stored: list[Stored] = []
     failures: list[KafkaError] = []
 

@@ -13,9 +13,11 @@ NOW_MS = 100_000.0
 LAG_MS = 30_000.0
 
 
-def replicas(ends: dict[int, int], isr: Sequence[int] = (0, 1, 2), *, caught_up_ms: dict[int, float] | None = None) -> InSyncReplicas:
+def replicas(
+    ends: dict[int, int], isr: Sequence[int] = (0, 1, 2), *, caught_up_ms: dict[int, float] | None = None, alive: set[int] | None = None
+) -> InSyncReplicas:
     """A partition led by broker 0; log ends of the followers."""
-    made = InSyncReplicas(0, LAG_MS)
+    made = InSyncReplicas(0, LAG_MS, (alive or {1, 2}).__contains__)
     made.update([0, *ends], isr)
     for broker_id, end in ends.items():
         made.remote[broker_id].log_end_offset = end
@@ -39,6 +41,15 @@ def test_a_follower_outside_the_isr_that_lags_does_not_hold_the_high_watermark_b
 def test_a_follower_outside_the_isr_that_was_caught_up_lately_holds_the_high_watermark_back() -> None:
     lately = {2: NOW_MS - LAG_MS}
     assert replicas({1: 7, 2: 3}, [0, 1], caught_up_ms=lately).high_watermark_candidate(10, NOW_MS) == 3
+
+
+def test_a_dead_follower_outside_the_isr_does_not_hold_the_high_watermark_back() -> None:
+    lately = {2: NOW_MS - LAG_MS}
+    assert replicas({1: 7, 2: 3}, [0, 1], caught_up_ms=lately, alive={1}).high_watermark_candidate(10, NOW_MS) == 7
+
+
+def test_a_member_of_the_isr_holds_the_high_watermark_back_dead_or_alive() -> None:
+    assert replicas({1: 7, 2: 3}, alive={1}).high_watermark_candidate(10, NOW_MS) == 3
 
 
 def test_a_member_whose_end_is_unknown_keeps_the_high_watermark_where_it_is() -> None:

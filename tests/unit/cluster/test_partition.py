@@ -203,6 +203,35 @@ def test_with_followers_the_high_watermark_waits_for_them() -> None:
     assert made.high_watermark == 1
 
 
+def test_a_broker_that_caught_up_and_then_died_outside_the_isr_holds_nothing_back() -> None:
+    made = OnePartition()
+    made.lead(isr=(0, 1))
+    made.isr_manager.accepts = False
+    made.append()
+    made.fetched(1, 1)
+    made.fetched(2, 1)
+    made.append()
+    made.fetched(1, 2)
+    assert made.high_watermark == 1
+    made.alive.remove(2)
+    made.partition.reconsider_high_watermark()
+    assert made.high_watermark == 2
+
+
+def test_a_follower_that_asks_again_at_the_same_offset_is_enough_to_find_out_that_nobody_holds_the_high_watermark_back() -> None:
+    made = OnePartition()
+    made.lead(isr=(0, 1))
+    made.isr_manager.accepts = False
+    made.append()
+    made.fetched(1, 1)
+    made.fetched(2, 1)
+    made.append()
+    made.fetched(1, 2)
+    made.alive.remove(2)
+    made.fetched(1, 2)
+    assert made.high_watermark == 2
+
+
 def test_a_fetch_from_a_broker_that_is_no_replica_is_not_recorded() -> None:
     assert not led().fetched(9, 0)
 

@@ -130,6 +130,10 @@ class KazooSession:
             self._client._call(kazoo_requests.to_kazoo(request, self._settings.chroot, self._watch_fired), answer)
         return True
 
+    def abandon(self) -> None:
+        """From now on nothing comes from it, not even answers."""
+        self._ended = True
+
     def close(self) -> None:
         """End the session at the server and wait for it. Blocks: call it in a thread. Bounded by the session's time-out."""
         try:

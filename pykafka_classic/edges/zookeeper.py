@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from kazoo.client import KazooClient
+from kazoo.retry import KazooRetry
 
 from pykafka_classic.common.config import KafkaConfig
 from pykafka_classic.common.promise import Promise, spawn
@@ -189,6 +190,8 @@ class KazooZooKeeper:
         session, self._session = self._session, None
         self._closing, self._connected = True, False
         log.info("%s Closing.", self._settings.name)
+        if session is not None:
+            session.abandon()
         self._answer_expired(self._requests.take_all())
         self._reactor.callInThread(self._close_in_thread, session, closed)
         return closed
@@ -304,8 +307,14 @@ class KazooZooKeeper:
 
 
 def expire_session(servers: str, client_id: tuple[int, bytes]) -> None:
-    """For tests and drills: end somebody's session from outside, by a second client that takes it over with id and password and closes it. Blocks."""
-    usurper = KazooClient(servers, client_id=client_id)
-    usurper.start()
-    usurper.stop()
-    usurper.close()
+    """For tests and drills: end somebody's session from outside, by a second client that takes it over with id and password and closes it. Blocks.
+
+    The owner connects again at once and takes it back, so it may need more than one attempt. Raises KazooTimeoutError after several.
+    """
+    pauses = KazooRetry(max_tries=-1, delay=0.01, max_delay=0.05)
+    usurper = KazooClient(servers, client_id=client_id, connection_retry=pauses)
+    try:
+        usurper.start(timeout=30)
+    finally:
+        usurper.stop()
+        usurper.close()

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
+from twisted.logger import ILogObserver, LogEvent, globalLogPublisher
+from zope.interface import implementer
 
+from pykafka_classic.common.promise import Promise
 from pykafka_classic.common.zookeeper import Code, Create, Delete, Exists, GetChildren, GetData, Result, SessionEvent, SetData, WatchEvent, WatchKind
 from pykafka_classic.edges.child_processes import wait_until
 from pykafka_classic.edges.processes import ZooKeeperEnsemble, ZooKeeperProcess
@@ -178,3 +182,26 @@ def test_close_while_the_server_is_gone_ends_soon(server: ZooKeeperProcess, reac
     waiting = client.start([Create("/a")])
     client.close()
     assert [answer.code for answer in client.finish(waiting)] == [Code.SESSION_EXPIRED]
+
+
+def test_answers_that_come_while_closing_disturb_nobody(server: ZooKeeperProcess, reactor_thread: ReactorThread) -> None:
+    failures: list[LogEvent] = []
+
+    @implementer(ILogObserver)  # type: ignore[untyped-decorator]  # zope has no types
+    def observe(event: LogEvent) -> None:
+        if event.get("log_failure"):
+            failures.append(event)
+
+    def ask_and_close(client: Client) -> Promise[None]:
+        for _ in range(10):
+            client.zk.submit([GetData("/")] * 10)
+        return client.zk.close()
+
+    globalLogPublisher.addObserver(observe)
+    try:
+        for _ in range(10):
+            client = Client(reactor_thread, ZooKeeperSettings(server.address, max_in_flight=100)).connect()
+            reactor_thread.wait(partial(ask_and_close, client))
+    finally:
+        globalLogPublisher.removeObserver(observe)
+    assert failures == []

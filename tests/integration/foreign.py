@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Final, NamedTuple, cast
 
-from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, Message, Producer, TopicPartition
+from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
@@ -53,17 +53,41 @@ def librdkafka_config(settings: Mapping[str, Setting]) -> dict[str, Setting]:
 
 
 def create_topic(bootstrap: str, name: str, *, partitions: int = 3, replicas: int = 3, config: Mapping[str, str] | None = None) -> None:
-    """Create a topic and wait until all its partitions are led and all replicas are in sync."""
+    """Create a topic and wait until all its partitions are led and all replicas are in sync.
+
+    A client whose metadata still names a controller that has just lost its session is told NOT_CONTROLLER, and asks again.
+    """
     admin = AdminClient({"bootstrap.servers": bootstrap})
-    [created] = admin.create_topics([NewTopic(name, partitions, replicas, config=dict(config or {}))], operation_timeout=DEADLINE_S).values()
-    created.result(DEADLINE_S)
+
+    def created() -> bool:
+        [answer] = admin.create_topics([NewTopic(name, partitions, replicas, config=dict(config or {}))], operation_timeout=DEADLINE_S).values()
+        try:
+            answer.result(DEADLINE_S)
+        except KafkaException as error:
+            if error.args[0].code() == KafkaError.NOT_CONTROLLER:
+                return False
+            raise
+        return True
+
+    wait_until(created, seconds=DEADLINE_S)
     wait_until(lambda: in_sync(admin, name) == dict.fromkeys(range(partitions), replicas), seconds=DEADLINE_S)
+    wait_until(lambda: leaders_answer(bootstrap, name), seconds=DEADLINE_S)
 
 
 def in_sync(admin: AdminClient, topic: str) -> dict[int, int]:
     """Replicas in the ISR by partition, of the partitions that have a leader."""
     found = admin.list_topics(topic, timeout=DEADLINE_S).topics[topic].partitions.values()
     return {partition.id: len(partition.isrs) for partition in found if partition.leader >= 0}
+
+
+def leaders_answer(bootstrap: str, topic: str) -> bool:
+    """Whether each leader knows already that it leads: the broker that told so may have learnt it first."""
+    try:
+        return len(end_offsets(bootstrap, topic)) > 0
+    except KafkaException as error:
+        if error.args[0].code() in {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError.NOT_LEADER_FOR_PARTITION}:
+            return False
+        raise
 
 
 def send(bootstrap: str, topic: str, records: Iterable[Sent], *, partition: int | None = None, **settings: Setting) -> list[Stored]:

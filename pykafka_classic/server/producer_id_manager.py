@@ -7,17 +7,20 @@ node is read again and a block that carries our id and our bounds is ours.
 from __future__ import annotations
 
 import logging
+from typing import Final
 
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.promise import Promise, spawn
 from pykafka_classic.common.zookeeper import Code, SetData, ZooKeeper
-from pykafka_classic.server.zk_operations import data_or_none, submit_one
+from pykafka_classic.server.zk_operations import SessionEnded, data_or_none, raise_unless, submit_one
 from zk_schema import producer_id_block
 from zk_schema.producer_id_block import BLOCK_SIZE, ProducerIdBlock
 
 MAX_PRODUCER_ID = (1 << 63) - 1
 
 log = logging.getLogger("kafka.coordinator.transaction.ProducerIdManager")
+
+SESSIONS_MAX: Final = 5  # in which a block is asked for before the producer is told
 
 
 class ProducerIdManager:
@@ -54,6 +57,15 @@ class ProducerIdManager:
             self._block, self._next = block, block.block_start
 
     async def _claim_from_zookeeper(self) -> ProducerIdBlock:
+        # An idempotent producer gives up at the first refusal, so it is not told of a session that ended: the next one is asked.
+        for _ in range(SESSIONS_MAX):
+            try:
+                return await self._claim_in_one_session()
+            except SessionEnded as error:
+                log.info("[ProducerId Manager %d]: %s Asking again.", self._broker_id, error)
+        raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE, "ZooKeeper sessions end before a producer id block can be claimed.")
+
+    async def _claim_in_one_session(self) -> ProducerIdBlock:
         while True:
             current = await data_or_none(self._zk, producer_id_block.path())
             if current is None or current.stat is None:
@@ -65,8 +77,7 @@ class ProducerIdManager:
             if result.ok or (result.code is Code.BAD_VERSION and await self._is_stored(block)):
                 log.info("[ProducerId Manager %d]: Acquired new producerId block %s", self._broker_id, block)
                 return block
-            if result.code is not Code.BAD_VERSION:
-                raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, f"claiming a producer id block failed: {result.code.name}")
+            raise_unless(result, Code.BAD_VERSION)
 
     async def _is_stored(self, block: ProducerIdBlock) -> bool:
         """True where a write that seemed to fail had been done: its reply was lost and the adapter sent it twice."""

@@ -16,10 +16,25 @@ async def submit_one(zk: ZooKeeper, request: Request) -> Result:
     return (await zk.submit([request]))[0]
 
 
+class SessionEnded(KafkaError):
+    """The broker's session ended before ZooKeeper answered: whether the request was carried out is not known.
+
+    A client sees NOT_CONTROLLER, which is true then, and asks the new controller (Kafka answers UNKNOWN_SERVER_ERROR, at which clients give up).
+    """
+
+    def __init__(self, path: str) -> None:
+        super().__init__(ErrorCode.NOT_CONTROLLER, f"The broker's ZooKeeper session ended before {path} was answered.")
+
+
 def raise_unless(result: Result, *accepted: Code) -> Result:
-    """`result`, if its code is OK or accepted; else UNKNOWN_SERVER_ERROR with ZooKeeper's word, as Kafka answers a client whose request failed there."""
+    """`result`, if its code is OK or accepted; else UNKNOWN_SERVER_ERROR with ZooKeeper's word, as Kafka answers a client whose request failed there.
+
+    Raises SessionEnded where that was the reason.
+    """
     if result.ok or result.code in accepted:
         return result
+    if result.code is Code.SESSION_EXPIRED:
+        raise SessionEnded(result.path)
     raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, f"ZooKeeper answered {result.code.name} for {result.path}")
 
 

@@ -52,15 +52,28 @@ def librdkafka_config(settings: Mapping[str, Setting]) -> dict[str, Setting]:
     return {name.replace("_", "."): value for name, value in settings.items()}
 
 
-def create_topic(bootstrap: str, name: str, *, partitions: int = 3, replicas: int = 3, config: Mapping[str, str] | None = None) -> None:
-    """Create a topic and wait until all its partitions are led and all replicas are in sync.
+def create_topic(
+    bootstrap: str,
+    name: str,
+    *,
+    partitions: int = 3,
+    replicas: int = 3,
+    assignment: Sequence[Sequence[int]] | None = None,
+    config: Mapping[str, str] | None = None,
+) -> None:
+    """Create a topic, with given replicas or a number of them, and wait until all its partitions are led and all replicas are in sync.
 
     A client whose metadata still names a controller that has just lost its session is told NOT_CONTROLLER, and asks again.
     """
     admin = AdminClient({"bootstrap.servers": bootstrap})
+    if assignment is None:
+        wanted = NewTopic(name, partitions, replicas, config=dict(config or {}))
+    else:
+        wanted = NewTopic(name, len(assignment), replica_assignment=[list(each) for each in assignment], config=dict(config or {}))
+    ready = dict.fromkeys(range(partitions), replicas) if assignment is None else {number: len(each) for number, each in enumerate(assignment)}
 
     def created() -> bool:
-        [answer] = admin.create_topics([NewTopic(name, partitions, replicas, config=dict(config or {}))], operation_timeout=DEADLINE_S).values()
+        [answer] = admin.create_topics([wanted], operation_timeout=DEADLINE_S).values()
         try:
             answer.result(DEADLINE_S)
         except KafkaException as error:
@@ -70,7 +83,7 @@ def create_topic(bootstrap: str, name: str, *, partitions: int = 3, replicas: in
         return True
 
     wait_until(created, seconds=DEADLINE_S)
-    wait_until(lambda: in_sync(admin, name) == dict.fromkeys(range(partitions), replicas), seconds=DEADLINE_S)
+    wait_until(lambda: in_sync(admin, name) == ready, seconds=DEADLINE_S)
     wait_until(lambda: leaders_answer(bootstrap, name), seconds=DEADLINE_S)
 
 

@@ -16,11 +16,10 @@ from typing import Final, TypedDict
 
 import pytest
 from confluent_kafka.admin import AdminClient
-from confluent_kafka.cimpl import NewTopic
 
 from pykafka_classic.testing.cluster import LocalCluster
 from tests.integration.conftest import assert_no_stack_traces
-from tests.integration.foreign import DEADLINE_S, Load, Sent, assert_nothing_lost, create_topic, eventually, in_sync, read_all, send
+from tests.integration.foreign import Load, Sent, assert_nothing_lost, create_topic, eventually, in_sync, read_all, send
 from tests.integration.witness import Witness
 
 PARTITIONS: Final = 3
@@ -61,10 +60,7 @@ def witness(cluster: LocalCluster) -> Iterator[Witness]:
 
 def make_topic(cluster: LocalCluster, name: str, assignment: list[list[int]]) -> str:
     """A topic with these replicas, the first of each list leading; waits until all are in sync."""
-    admin = AdminClient({"bootstrap.servers": cluster.bootstrap})
-    [made] = admin.create_topics([NewTopic(name, len(assignment), replica_assignment=assignment)], operation_timeout=DEADLINE_S).values()
-    made.result(DEADLINE_S)
-    wait_in_sync(cluster, name)
+    create_topic(cluster.bootstrap, name, assignment=assignment)
     return name
 
 

@@ -73,7 +73,8 @@ def create_topic(
     ready = dict.fromkeys(range(partitions), replicas) if assignment is None else {number: len(each) for number, each in enumerate(assignment)}
 
     def created() -> bool:
-        [answer] = admin.create_topics([wanted], operation_timeout=DEADLINE_S).values()
+        anew = AdminClient({"bootstrap.servers": bootstrap})  # librdkafka does not look for another controller by itself
+        [answer] = anew.create_topics([wanted], operation_timeout=DEADLINE_S).values()
         try:
             answer.result(DEADLINE_S)
         except KafkaException as error:

@@ -142,7 +142,8 @@ def test_the_console_consumer_reads_as_a_group_and_the_group_is_described(cluste
     assert sorted(map(int, read.splitlines())) == list(range(100))
     described = tools.run("kafka.admin.ConsumerGroupCommand", "--bootstrap-server", cluster.bootstrap, "--describe", "--group", "java-readers")
     rows = [line.split() for line in described.splitlines() if line.startswith("java-readers")]
-    assert len(rows) == 3 and sum(int(row[3]) for row in rows) == 100 and {row[5] for row in rows} == {"0"}
+    # A row for each partition with a commit: the last poll may come before the others' positions are known.
+    assert rows and sum(int(row[3]) for row in rows) == 100 and {row[5] for row in rows} == {"0"}
 
 
 def test_an_idempotent_java_producer_goes_on_with_the_performance_tool(cluster: LocalCluster, tools: Tools) -> None:

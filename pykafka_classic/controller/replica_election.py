@@ -80,15 +80,14 @@ class ReplicaElection:
         if election_type is ElectionType.UNCLEAN:
             # Data may only be given up by somebody who said so.
             strategy = OfflinePartitionLeaderElection(allow_unclean=trigger is ElectionTrigger.ADMIN_CLIENT)
-        try:
-            return await self._partitions.handle_state_changes(list(partitions), PartitionState.ONLINE, strategy)
-        finally:
-            if trigger is not ElectionTrigger.ADMIN_CLIENT:
-                self._report(partitions)
-            if trigger is ElectionTrigger.ZK:
-                await self._core.notifications.delete_preferred_replica_election()
-                # Looking again sets the watch for the next one.
-                self._core.put_event(ReplicaLeaderElection(None, ElectionType.PREFERRED, ElectionTrigger.ZK))
+        outcomes = await self._partitions.handle_state_changes(list(partitions), PartitionState.ONLINE, strategy)
+        if trigger is not ElectionTrigger.ADMIN_CLIENT:
+            self._report(partitions)
+        if trigger is ElectionTrigger.ZK:
+            await self._core.notifications.delete_preferred_replica_election()
+            # Looking again sets the watch for the next one.
+            self._core.put_event(ReplicaLeaderElection(None, ElectionType.PREFERRED, ElectionTrigger.ZK))
+        return outcomes
 
     def _report(self, partitions: Iterable[TopicPartition]) -> None:
         for partition in partitions:

@@ -5,12 +5,16 @@ No test here can pass without brokers: each fixture waits until all serve, and a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
+from typing import Final
 
 import pytest
 
 from pykafka_classic.testing.cluster import LocalCluster
+
+LAST_LINES: Final = 60
+LINE_MAX: Final = 240
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -18,6 +22,23 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.cluster)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Where a test fails, its brokers' last words belong to the report."""
+    report = yield
+    if report.when == "call" and report.failed and isinstance(item, pytest.Function):
+        for running in item.funcargs.values():
+            if isinstance(running, LocalCluster):
+                for number, broker in enumerate(running.brokers):
+                    report.sections.append((f"broker {number}, its last {LAST_LINES} lines", last_words(broker.directory / "server.log")))
+    return report
+
+
+def last_words(path: Path) -> str:
+    """The end of a log, its lines cut."""
+    return "\n".join(line[:LINE_MAX] for line in path.read_text(errors="replace").splitlines()[-LAST_LINES:])
 
 
 @pytest.fixture(scope="module")

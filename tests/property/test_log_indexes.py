@@ -34,7 +34,7 @@ def filled(batches: list[tuple[int, int, int, int]], interval: int) -> tuple[Log
     return again, written
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(BATCHES, st.integers(0, 1000))
 def test_every_offset_is_translated_as_a_linear_walk_would(batches: list[tuple[int, int, int, int]], interval: int) -> None:
     segment, written = filled(batches, interval)
@@ -44,7 +44,7 @@ def test_every_offset_is_translated_as_a_linear_walk_would(batches: list[tuple[i
         assert (found and (found.last_offset, found.position, found.size)) == (expected and (expected.last_offset, expected.position, expected.size))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(BATCHES, st.integers(0, 1000), st.integers(0, 510))
 def test_a_time_is_found_as_a_linear_walk_would(batches: list[tuple[int, int, int, int]], interval: int, timestamp: int) -> None:
     segment, written = filled(batches, interval)
@@ -53,7 +53,7 @@ def test_a_time_is_found_as_a_linear_walk_would(batches: list[tuple[int, int, in
     assert (found and found.base_offset) == (expected and expected.base_offset)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.sets(st.integers(0, 1000), max_size=50), st.integers(-5, 1100))
 def test_the_greatest_entry_not_above_is_found(relative_offsets: set[int], target: int) -> None:
     file_system = FakeFileSystem()

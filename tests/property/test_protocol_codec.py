@@ -87,7 +87,7 @@ def elements(value: Any) -> int:
     return 0
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(st.data())
 def test_what_was_written_is_read_back(data: st.DataObject) -> None:
     kind, version = data.draw(st.sampled_from(VERSIONS))
@@ -100,7 +100,7 @@ def test_what_was_written_is_read_back(data: st.DataObject) -> None:
     assert join_records(encode_parts(decoded, version)) == written
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(st.data(), st.sampled_from(VERSIONS))
 def test_message_cut_short_is_a_schema_error(data: st.DataObject, chosen: tuple[type[Message], int]) -> None:
     kind, version = chosen
@@ -110,7 +110,7 @@ def test_message_cut_short_is_a_schema_error(data: st.DataObject, chosen: tuple[
             decode(kind, version, written[:length])
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=1000)
 @given(st.sampled_from(VERSIONS), st.binary(max_size=400))
 def test_random_bytes_give_a_bounded_message_or_a_schema_error(chosen: tuple[type[Message], int], data: bytes) -> None:
     try:
@@ -121,7 +121,7 @@ def test_random_bytes_give_a_bounded_message_or_a_schema_error(chosen: tuple[typ
     assert elements(message) <= len(data)
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=1000)
 @given(st.sampled_from(lines("vectors")), st.data())
 def test_changed_bytes_of_kafka_give_a_bounded_message_or_a_schema_error(line: dict[str, Any], data: st.DataObject) -> None:
     changed = bytearray.fromhex(line["hex"]) or bytearray(1)
@@ -135,7 +135,7 @@ def test_changed_bytes_of_kafka_give_a_bounded_message_or_a_schema_error(line: d
     assert elements(message) <= len(changed)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(st.binary(max_size=300))
 def test_a_connection_survives_any_bytes(data: bytes) -> None:
     server = ServerConnection(zk_broker_apis())
@@ -146,7 +146,7 @@ def test_a_connection_survives_any_bytes(data: bytes) -> None:
         client.receive_data(data)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(st.sampled_from(sorted(zk_broker_apis().items())), st.binary(max_size=100), st.data())
 def test_random_body_of_a_served_api_is_a_request_or_closes(api: tuple[ApiKey, tuple[int, int]], body: bytes, data: st.DataObject) -> None:
     key, (low, high) = api

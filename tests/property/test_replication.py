@@ -115,7 +115,7 @@ class Story:
                 assert value in records, f"{value!r} was acknowledged by all in-sync replicas"
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(STEPS, max_size=25), st.sampled_from(["2.8", "2.7-IV0", "2.3", "1.0"]))
 def test_nothing_acknowledged_is_lost_and_all_replicas_agree_in_the_end(steps: list[tuple[str, int]], protocol: str) -> None:
     story = Story(protocol)

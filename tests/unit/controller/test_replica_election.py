@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 
 import pytest
 
@@ -222,6 +223,18 @@ def test_a_small_imbalance_is_left_alone() -> None:
     elect(cluster, ElectionType.PREFERRED, *(TopicPartition("t", index) for index in range(9)))
     cluster.advance(FIRST_REBALANCE_CHECK_MS)
     assert cluster.state("t", 9).leader == 2  # 1 of 10 is not more than 10 percent
+
+
+def test_an_election_that_is_under_way_when_the_broker_stops_ends_in_silence(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    cluster = restarted(cluster_with_topic([1, 2], properties=BALANCED), 1)
+    node = cluster.active
+    cluster.server.held = True
+    cluster.clock.advance(FIRST_REBALANCE_CHECK_MS)
+    assert "Starting replica leader election (PREFERRED) for partitions t-0" in caplog.text
+    node.controller.shutdown()
+    node.zk.close()
+    assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
 
 
 def test_a_preferred_replica_that_is_not_in_sync_is_passed_over() -> None:

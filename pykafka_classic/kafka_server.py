@@ -9,23 +9,26 @@ from __future__ import annotations
 
 import gc
 import logging
-import random
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Protocol
 
-from pykafka_classic.broker_parts import BrokerBuilder, BrokerParts
+from pykafka_classic.broker_parts import BrokerBuilder, BrokerParts, Seams
+from pykafka_classic.common.clock import Random
 from pykafka_classic.common.config import ConfigError, KafkaConfig
 from pykafka_classic.common.errors import KafkaError
 from pykafka_classic.common.listeners import EndPoint
 from pykafka_classic.common.promise import Promise, spawn
 from pykafka_classic.common.zookeeper import Create, SessionEvent
 from pykafka_classic.edges.broker_edges import BrokerEdges, advertised
+from pykafka_classic.edges.broker_protocol import Dispatch
 from pykafka_classic.edges.reactor import Reactor
 from pykafka_classic.edges.twisted_server import CannotListen
 from pykafka_classic.edges.zookeeper import ZooKeeperUnavailable
 from pykafka_classic.log.log_directory import LogDirectoryError
 from pykafka_classic.log.meta_properties import InvalidMetaProperties, MetaProperties
+from pykafka_classic.protocol.api_keys import ApiKey
 from pykafka_classic.server.broker_registration import RegistrationFailed
 from pykafka_classic.server.dispatcher import Dispatcher
 from pykafka_classic.server.identity import InconsistentIdentity, check_cluster_id, get_or_create_cluster_id, read_all_meta_properties, resolve_broker_id
@@ -39,17 +42,46 @@ log = logging.getLogger("kafka.server.KafkaServer")
 OFFSETS_TOPIC = "__consumer_offsets"
 
 
+class Edges(Seams, Protocol):
+    """The world as one broker's process needs it. Real: `edges/broker_edges.py`; the simulation has its own, so that it runs this very start and stop."""
+
+    @property
+    def random(self) -> Random:
+        """Chance."""
+        ...
+
+    async def connect_zookeeper(self) -> None:
+        """A session, or an exception that says why there is none."""
+        ...
+
+    def listen(self, end_point: EndPoint, apis: Mapping[ApiKey, tuple[int, int]], dispatch: Dispatch) -> int:
+        """Bind one listener; its requests wait for `start_processing`. The port."""
+        ...
+
+    def start_processing(self) -> None:
+        """Serve requests."""
+        ...
+
+    async def stop_listening(self) -> None:
+        """Close the listeners and their connections."""
+        ...
+
+    async def close(self) -> None:
+        """End the ZooKeeper session."""
+        ...
+
+
 class KafkaServer:
     """A broker's life: `startup`, then `shutdown`, once each.
 
     Invariant: `_parts` is None before the start has come to the logs.
     """
 
-    def __init__(self, config: KafkaConfig, edges: BrokerEdges, *, on_fatal: Callable[[str], None]) -> None:
+    def __init__(self, config: KafkaConfig, edges: Edges, *, on_fatal: Callable[[str], None]) -> None:
         self._on_fatal = on_fatal  # the broker must not go on; the text says why
         self._config = config
         self._edges = edges
-        self._random = random.SystemRandom()
+        self._random = edges.random
         self._parts: BrokerParts | None = None
         self._end_points: tuple[EndPoint, ...] = ()
         self._serving = False

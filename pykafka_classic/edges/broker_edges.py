@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import random
 import socket
 from collections.abc import Mapping
 from dataclasses import replace
@@ -23,10 +24,11 @@ log = logging.getLogger("kafka.server.KafkaServer")
 
 
 class BrokerEdges:
-    """The real seams of one broker. Satisfies `broker_parts.Seams`."""
+    """The real seams of one broker. Satisfies `kafka_server.Edges`."""
 
     def __init__(self, config: KafkaConfig, reactor: Reactor) -> None:
         self.clock = ReactorClock(reactor)
+        self.random = random.SystemRandom()
         self.background = ThreadPoolBackground(reactor, threads=config.background_threads)
         self.file_system = DiskFileSystem()
         self.network = TwistedNetwork(reactor)

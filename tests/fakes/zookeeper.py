@@ -265,6 +265,16 @@ class FakeZooKeeper:
         """The requests that the server has not taken up."""
         return [pending.request for pending in self._outgoing]
 
+    @property
+    def has_moves(self) -> bool:
+        """Whether `moves` has any."""
+        return self._connected and bool(self._incoming or (self._session_id and self._outgoing))
+
+    @property
+    def is_connected(self) -> bool:
+        """False between `disconnect` and `reconnect`."""
+        return self._connected
+
     def moves(self) -> list[tuple[int, Callable[[], bool]]]:
         """What could happen next, each with its place in the global order."""
         moves: list[tuple[int, Callable[[], bool]]] = []

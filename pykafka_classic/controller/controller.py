@@ -303,6 +303,8 @@ class KafkaController:
 
     async def _read_controller_id(self) -> int:
         found = await self._core.zk.controller_id(watch=True)
+        if found == self.broker_id and not self.epoch:
+            return NO_CONTROLLER  # left over from an earlier session of ours: that is no office, and it will vanish
         return NO_CONTROLLER if found is None else found
 
     async def _reelect(self) -> None:

@@ -77,8 +77,13 @@ def test_a_topic_config_reaches_leaders_of_both_kinds(controlled: Controlled) ->
     [altered] = admin.incremental_alter_configs([wanted]).values()
     altered.result(DEADLINE_S)
     for number in (0, 1):
-        eventually(lambda number=number: refusal(cluster, topic, number, 5000) == KafkaError.MSG_SIZE_TOO_LARGE, f"broker {number} refuses it")  # type: ignore[misc]
+        wait_refused(cluster, topic, number, 5000)
         assert refusal(cluster, topic, number, 500) is None
+
+
+def wait_refused(cluster: MixedCluster, topic: str, partition: int, size: int) -> None:
+    """A config change is taken over by each broker when it is told."""
+    eventually(lambda: refusal(cluster, topic, partition, size) == KafkaError.MSG_SIZE_TOO_LARGE, f"the leader of partition {partition} refuses {size} bytes")
 
 
 def refusal(cluster: MixedCluster, topic: str, partition: int, size: int) -> int | None:

@@ -368,3 +368,13 @@ def test_a_failover_reads_partition_states_in_one_pipelined_request() -> None:
     cluster.kill(1)
     assert max(submitted) == 20
     assert len(submitted) < 40
+
+
+def test_a_controller_znode_left_over_from_an_earlier_session_of_ours_is_no_office() -> None:
+    cluster = ControlCluster(brokers=[1])
+    session = cluster.kill(1, expire=False)
+    cluster.start(1)
+    assert not cluster.nodes[1].controller.is_active
+    cluster.server.close_session(session)
+    cluster.settle()
+    assert cluster.nodes[1].controller.is_active

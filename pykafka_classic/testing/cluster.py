@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 
 from pykafka_classic.edges.blocking_client import BlockingClient
 from pykafka_classic.edges.child_processes import ChildProcess, free_ports, port_taken, wait_until
@@ -148,7 +149,7 @@ class LocalCluster:
             **overrides,
         }
 
-    def __enter__(self) -> LocalCluster:
+    def __enter__(self) -> Self:
         self.start()
         return self
 

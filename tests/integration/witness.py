@@ -14,7 +14,7 @@ from kazoo.exceptions import NoNodeError
 from pykafka_classic.edges.child_processes import wait_until
 from pykafka_classic.edges.zookeeper import expire_session
 from tests.integration.foreign import DEADLINE_S
-from zk_schema import broker_ids, controller, partition_state, preferred_replica_election, reassign_partitions
+from zk_schema import broker_ids, controller, controller_epoch, partition_state, preferred_replica_election, reassign_partitions
 from zk_schema.partition_state import TopicPartitionStateZNode
 
 # java.util.Random's generator, and the constant with which ZooKeeper's server seeds it for a session's password (ZooKeeperServer.generatePasswd).
@@ -44,6 +44,10 @@ class Witness:
             return controller.decode(self._client.get(controller.PATH)[0]).broker_id
         except NoNodeError:
             return -1
+
+    def controller_epoch(self) -> int:
+        """How often a controller was elected."""
+        return controller_epoch.decode(self._client.get(controller_epoch.PATH)[0])
 
     def remove_controller(self) -> None:
         """Delete /controller by hand, as an administrator does who wants another controller."""

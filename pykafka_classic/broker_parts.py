@@ -26,6 +26,7 @@ from pykafka_classic.server.broker_registration import BrokerRegistration
 from pykafka_classic.server.broker_services import BrokerServices
 from pykafka_classic.server.config_admin import ConfigAdmin
 from pykafka_classic.server.controlled_shutdown import ControlledShutdown
+from pykafka_classic.server.deleted_topics import DeletedTopics
 from pykafka_classic.server.feature_cache import FeatureCache
 from pykafka_classic.server.fetch_session import FetchManager
 from pykafka_classic.server.handlers.table import served_apis
@@ -129,6 +130,7 @@ class BrokerBuilder:
         epoch = await registration.register(info())
         assert self._services is not None
         self._services.broker_epoch = epoch
+        self._services.deleted_topics.registered_again()
         return epoch
 
     def _broker_epoch(self) -> int:
@@ -158,6 +160,7 @@ class BrokerBuilder:
             topic_configs=TopicConfigs(seams.zk, seams.clock, log_manager.update_topic_config),
             auto_topic_creation=AutoTopicCreation(config, self._metadata_cache, topic_admin),
             topic_waiters=waiters,
+            deleted_topics=DeletedTopics(seams.zk, self._metadata_cache, replica_manager.forget_deleted_topics),
             producer_ids=ProducerIdManager(config.broker_id, seams.zk),
             feature_cache=FeatureCache(seams.zk),
             groups=groups,

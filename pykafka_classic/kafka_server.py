@@ -32,7 +32,7 @@ from pykafka_classic.protocol.api_keys import ApiKey
 from pykafka_classic.server.broker_registration import RegistrationFailed
 from pykafka_classic.server.dispatcher import Dispatcher
 from pykafka_classic.server.identity import InconsistentIdentity, check_cluster_id, get_or_create_cluster_id, read_all_meta_properties, resolve_broker_id
-from pykafka_classic.server.zk_operations import children_or_none, create_persistent_paths, data_or_none, submit_one
+from pykafka_classic.server.zk_operations import children_or_none, create_persistent_paths, data_or_none, submit_one, through_sessions
 from zk_schema import PERSISTENT_PATHS, broker_ids, log_dir_event_notification, topics
 from zk_schema.broker_ids import BrokerIdZNode
 from zk_schema.log_dir_event_notification import LogDirEventZNode
@@ -98,28 +98,31 @@ class KafkaServer:
         log.info("%s starting", self.prefix)
         zk = self._edges.zk
         await self._edges.connect_zookeeper()
-        await create_persistent_paths(zk, PERSISTENT_PATHS)
-        cluster_id = await get_or_create_cluster_id(zk, self._random)
+        cluster_id = await through_sessions(self._cluster_id, "the start")
         log.info("Cluster ID = %s", cluster_id)
         stored = read_all_meta_properties(self._edges.file_system, self._config.log_directories)
         check_cluster_id(stored, cluster_id)
-        self._config = replace(self._config, broker_id=await resolve_broker_id(self._config, stored, zk))
+        self._config = replace(self._config, broker_id=await through_sessions(lambda: resolve_broker_id(self._config, stored, zk), "the start"))
         parts = self._parts = BrokerBuilder(self._config, self._edges, self._random, cluster_id).build(self._registration_info)
         await self._load_logs(parts)
         self._end_points = self._bind()
-        await self._check_end_points()
+        await through_sessions(self._check_end_points, "the start")
         await self._register(parts)
         parts.log_manager.write_meta_properties(MetaProperties(broker_id=self._config.broker_id, cluster_id=cluster_id))
         parts.replica_manager.on_log_dir_failure = self._log_dir_failed
         parts.replica_manager.startup()
         parts.controller.startup()
-        await parts.services.producer_ids.claim_block()
-        await self._start_groups(parts)
+        await through_sessions(parts.services.producer_ids.claim_block, "the start")
+        await through_sessions(lambda: self._start_groups(parts), "the start")
         parts.topic_configs.scan()
         zk.add_session_listener(self._on_session)
         self._edges.start_processing()
         self._serving = True
         log.info("%s started", self.prefix)
+
+    async def _cluster_id(self) -> str:
+        await create_persistent_paths(self._edges.zk, PERSISTENT_PATHS)
+        return await get_or_create_cluster_id(self._edges.zk, self._random)
 
     async def _load_logs(self, parts: BrokerParts) -> None:
         for topic, overrides in (await parts.topic_configs.load_all()).items():

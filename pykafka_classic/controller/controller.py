@@ -256,7 +256,7 @@ class KafkaController:
         except ControllerMoved as error:
             self._log.info("Controller moved to another broker when processing %s: %s", type(event).__name__, error)
             refuse(event, ErrorCode.NOT_CONTROLLER)
-            await self._maybe_resign()
+            await self._look_at_office()
         except KafkaError as error:
             refuse(event, error.code)
         except Exception as error:  # noqa: BLE001 - the loop goes on, and the caller gets an answer
@@ -271,7 +271,7 @@ class KafkaController:
             case Startup():
                 await self._elect()
             case ControllerChange():
-                await self._maybe_resign()
+                await self._look_at_office()
             case Reelect():
                 await self._reelect()
             case RegisterBrokerAndReelect():
@@ -295,23 +295,35 @@ class KafkaController:
 
     # The office
 
-    async def _maybe_resign(self) -> None:
+    async def _look_at_office(self) -> None:
+        """Perhaps resign. Where nobody holds the office elect: its end may have come between the last watch and the present one, and then no event tells of it.
+
+        Differs from Kafka, which waits for that event: a /controller deleted right after its creation can leave a cluster of 2.8 without controller.
+        """
+        if not await self._maybe_resign():
+            self._events.put(Reelect())
+
+    async def _maybe_resign(self) -> bool:
+        """Take note of who is the controller. Returns whether there is a /controller, whose end the watch will tell."""
         was_active = self.is_active
-        self.active_controller_id = await self._read_controller_id()
+        taken = await self._read_controller_id()
         if was_active and not self.is_active:
             self._failover.resign()
+        return taken
 
-    async def _read_controller_id(self) -> int:
+    async def _read_controller_id(self) -> bool:
         found = await self._core.zk.controller_id(watch=True)
-        return NO_CONTROLLER if found is None else found
+        # One of ours that this session did not win is left over from an earlier session: that is no office, and it will vanish.
+        left_over = found == self.broker_id and not self.epoch
+        self.active_controller_id = NO_CONTROLLER if found is None or left_over else found
+        return found is not None
 
     async def _reelect(self) -> None:
         await self._maybe_resign()
         await self._elect()
 
     async def _elect(self) -> None:
-        self.active_controller_id = await self._read_controller_id()
-        if self.active_controller_id != NO_CONTROLLER:
+        if await self._read_controller_id():
             self._log.info("Broker %d has been elected as the controller, so stopping the election process.", self.active_controller_id)
             return
         try:
@@ -319,7 +331,7 @@ class KafkaController:
         except SessionExpired:
             raise
         except ControllerMoved as error:
-            await self._maybe_resign()
+            await self._look_at_office()
             self._log.info("Broker %d was elected as controller instead of broker %d: %s", self.active_controller_id, self.broker_id, error)
         except Exception:  # noqa: BLE001 - whatever it is, another broker may do better
             self._log.exception("Error while electing or becoming controller on broker %d. Trigger controller movement immediately", self.broker_id)
@@ -337,7 +349,7 @@ class KafkaController:
 
     async def _trigger_controller_move(self) -> None:
         """Give the office up for any broker to win, this one included."""
-        self.active_controller_id = await self._read_controller_id()
+        await self._read_controller_id()
         if not self.is_active:
             self._log.warning("Controller has already moved when trying to trigger controller movement")
             return

@@ -16,8 +16,8 @@ import logging
 
 from pykafka_classic.common.clock import Clock
 from pykafka_classic.common.promise import Promise
-from pykafka_classic.common.zookeeper import Code, Create, Delete, Exists, GetData, Multi, Result, SetData, WatchEvent, WatchKind, ZooKeeper
-from pykafka_classic.server.zk_operations import submit_one
+from pykafka_classic.common.zookeeper import Code, Create, Delete, Exists, GetData, Multi, Result, SessionEvent, SetData, WatchEvent, WatchKind, ZooKeeper
+from pykafka_classic.server.zk_operations import raise_if_session_ended, submit_one, through_sessions
 from zk_schema import broker_ids
 from zk_schema.broker_ids import BrokerIdZNode
 
@@ -44,9 +44,16 @@ class BrokerRegistration:
         self._session_id = 0  # the session of the last registration
         self._deletion: Promise[bool] | None = None
         zk.add_watch_listener(self._on_watch)
+        zk.add_session_listener(self._on_session)
 
     async def register(self, info: BrokerIdZNode) -> int:
-        """Create the znode and return the new broker epoch; raises RegistrationFailed."""
+        """Create the znode and return the new broker epoch; raises RegistrationFailed.
+
+        Where the session ends before ZooKeeper has answered, the next one is registered.
+        """
+        return await through_sessions(lambda: self._register(info), "its registration")
+
+    async def _register(self, info: BrokerIdZNode) -> int:
         data = broker_ids.encode(info)
         waited_ms = 0.0
         while True:
@@ -57,7 +64,7 @@ class BrokerRegistration:
                 return self._registered(await submit_one(self._zk, Exists(self._path)))
             if result.code is Code.NODE_EXISTS:
                 waited_ms += await self._wait_for_old_session(waited_ms)
-            elif result.code is not Code.NO_NODE:  # NO_NODE: the node vanished between two looks; try again
+            elif raise_if_session_ended(result).code is not Code.NO_NODE:  # NO_NODE: the node vanished between two looks; try again
                 raise RegistrationFailed(f"Registering broker {self._broker_id} at {self._path} failed: ZooKeeper answered {result.code.name}")
 
     async def update(self, info: BrokerIdZNode) -> None:
@@ -65,6 +72,7 @@ class BrokerRegistration:
         await submit_one(self._zk, SetData(self._path, broker_ids.encode(info)))
 
     def _registered(self, result: Result) -> int:
+        raise_if_session_ended(result)
         if not result.ok or result.stat is None:
             raise RegistrationFailed(f"{self._path} vanished right after its creation ({result.code.name})")
         self.epoch, self._session_id = result.stat.czxid, result.stat.ephemeral_owner
@@ -106,7 +114,7 @@ class BrokerRegistration:
         started_ms = self._clock.monotonic_ms()
         self._deletion = Promise()
         deletion = self._deletion
-        if (await submit_one(self._zk, Exists(self._path, watch=True))).code is not Code.NO_NODE:
+        if raise_if_session_ended(await submit_one(self._zk, Exists(self._path, watch=True))).code is not Code.NO_NODE:
             timer = self._clock.call_later(limit_ms - waited_ms, lambda: None if deletion.settled else deletion.resolve(False))
             await deletion
             timer.cancel()
@@ -116,6 +124,10 @@ class BrokerRegistration:
     def _on_watch(self, event: WatchEvent) -> None:
         if event.path == self._path and event.kind is WatchKind.DELETED and self._deletion is not None and not self._deletion.settled:
             self._deletion.resolve(True)
+
+    def _on_session(self, event: SessionEvent) -> None:
+        if event is SessionEvent.EXPIRED and self._deletion is not None and not self._deletion.settled:
+            self._deletion.resolve(False)  # the watch went with the session: look again
 
 
 def _endpoints(found: Result) -> str:

@@ -13,6 +13,7 @@ from pykafka_classic.coordinator.group.service import GroupService
 from pykafka_classic.protocol.api_keys import ApiKey
 from pykafka_classic.server.auto_topic_creation import AutoTopicCreation
 from pykafka_classic.server.config_admin import ConfigAdmin
+from pykafka_classic.server.deleted_topics import DeletedTopics
 from pykafka_classic.server.feature_cache import FeatureCache
 from pykafka_classic.server.fetch_session import FetchManager
 from pykafka_classic.server.metadata_cache import MetadataCache
@@ -40,6 +41,7 @@ class BrokerServices:
     topic_configs: TopicConfigs
     auto_topic_creation: AutoTopicCreation
     topic_waiters: TopicWaiters
+    deleted_topics: DeletedTopics
     producer_ids: ProducerIdManager
     feature_cache: FeatureCache
     groups: GroupService

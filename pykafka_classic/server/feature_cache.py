@@ -9,6 +9,7 @@ import logging
 
 from pykafka_classic.common.promise import spawn
 from pykafka_classic.common.zookeeper import Exists, GetData, SessionEvent, WatchEvent, ZooKeeper
+from pykafka_classic.server.zk_operations import read_through_sessions
 from zk_schema import feature
 from zk_schema.errors import MalformedZNode
 
@@ -28,7 +29,7 @@ class FeatureCache:
 
     async def refresh(self) -> None:
         """Read the node and set the watch for its next change, or for its creation."""
-        exists, found = await self._zk.submit([Exists(feature.PATH, watch=True), GetData(feature.PATH)])
+        exists, found = await read_through_sessions(self._zk, [Exists(feature.PATH, watch=True), GetData(feature.PATH)])
         if not exists.ok or not found.ok or found.stat is None:
             self.epoch = UNKNOWN_EPOCH
             return

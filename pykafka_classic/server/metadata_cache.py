@@ -185,6 +185,16 @@ class MetadataCache:
             removed += self._merge(name, states)
         return removed
 
+    def forget(self, names: Iterable[str]) -> list[TopicPartition]:
+        """Drop topics of which the controller tells nothing any more; their partitions."""
+        removed = []
+        for name in names:
+            removed += [TopicPartition(name, partition) for partition in self._topics.pop(name, ())]
+            self._topic_ids.pop(name, None)
+            for ready in self._answers.values():
+                ready.pop(name, None)
+        return removed
+
     def _merge(self, name: str, states: Sequence[UpdateMetadataPartitionState]) -> list[TopicPartition]:
         partitions = self._topics.setdefault(name, {})
         removed = []

@@ -186,6 +186,10 @@ class ReplicaManager:
             if not gone.isdisjoint(partition.in_sync.remote):
                 partition.reconsider_high_watermark()
 
+    def forget_deleted_topics(self, names: Sequence[str]) -> None:
+        """Topics are gone, though no controller has told so."""
+        self.on_partitions_removed(self._metadata_cache.forget(names))
+
     def _is_current(self, controller_epoch: int, controller_id: int, kind: str) -> bool:
         if controller_epoch < self.controller_epoch:
             state_change_log.warning(

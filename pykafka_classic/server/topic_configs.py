@@ -1,6 +1,7 @@
 """Topic configs: read from `/config/topics` at start, and again whenever `/config/changes` says that one has changed.
 
-A notification is only a hint: the config node is read again. Every broker handles the notifications in the order of their numbers, again after each new
+A notification is only a hint: the config node is read again. A read that was not answered, because the session ended, never counts as "no overrides": that
+would let retention delete what an override keeps. Every broker handles the notifications in the order of their numbers, again after each new
 session, and deletes those older than 15 minutes (facts/coordination.md 1.7).
 """
 
@@ -12,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pykafka_classic.common.clock import Clock
 from pykafka_classic.common.promise import Promise, spawn
 from pykafka_classic.common.zookeeper import Delete, GetChildren, GetData, SessionEvent, WatchEvent, ZooKeeper
+from pykafka_classic.server.zk_operations import SessionEnded, read_through_sessions
 from zk_schema import config_changes, configs
 from zk_schema.errors import MalformedZNode
 
@@ -38,14 +40,14 @@ class TopicConfigs:
 
     async def load_all(self) -> dict[str, dict[str, str]]:
         """Overrides of every topic that has a config node, for the logs to start with."""
-        [listed] = await self._zk.submit([GetChildren(configs.type_path(configs.TOPICS))])
+        [listed] = await read_through_sessions(self._zk, [GetChildren(configs.type_path(configs.TOPICS))])
         names = sorted(listed.children)
-        found = await self._zk.submit([GetData(configs.topic_path(name)) for name in names])
+        found = await read_through_sessions(self._zk, [GetData(configs.topic_path(name)) for name in names])
         return {name: self._decode(name, result.data) for name, result in zip(names, found, strict=True) if result.ok}
 
     async def load(self, topics: Sequence[str]) -> None:
         """Apply the overrides of these topics, before their first logs are made: a new topic's config node has no notification."""
-        found = await self._zk.submit([GetData(configs.topic_path(name)) for name in topics])
+        found = await read_through_sessions(self._zk, [GetData(configs.topic_path(name)) for name in topics])
         for name, result in zip(topics, found, strict=True):
             self._apply(name, self._decode(name, result.data) if result.ok else {})
 
@@ -59,7 +61,9 @@ class TopicConfigs:
 
     def _scanned(self, outcome: Promise[None]) -> None:
         error = outcome.error()
-        if error is not None:
+        if isinstance(error, SessionEnded):
+            log.info("Handling config change notifications goes on in the next session")
+        elif error is not None:
             log.error("Handling config change notifications failed", exc_info=error)
         self._scanning = None
         if self._scan_again:
@@ -67,9 +71,9 @@ class TopicConfigs:
             self.scan()
 
     async def _scan(self) -> None:
-        [listed] = await self._zk.submit([GetChildren(config_changes.PATH, watch=True)])
+        [listed] = await read_through_sessions(self._zk, [GetChildren(config_changes.PATH, watch=True)])
         numbered = sorted((config_changes.sequence(name), name) for name in listed.children)
-        results = await self._zk.submit([GetData(f"{config_changes.PATH}/{name}") for _, name in numbered])
+        results = await read_through_sessions(self._zk, [GetData(f"{config_changes.PATH}/{name}") for _, name in numbered])
         outdated = []
         for (number, name), result in zip(numbered, results, strict=True):
             if result.ok and number > self._last_executed:
@@ -88,7 +92,7 @@ class TopicConfigs:
             return
         if change.entity_type != configs.TOPICS:
             return
-        [result] = await self._zk.submit([GetData(configs.topic_path(change.entity_name))])
+        [result] = await read_through_sessions(self._zk, [GetData(configs.topic_path(change.entity_name))])
         overrides = self._decode(change.entity_name, result.data) if result.ok else {}
         log.info("Processing override for entityPath: topics/%s with config: %s", change.entity_name, overrides)
         self._apply(change.entity_name, overrides)

@@ -5,10 +5,18 @@ All follow facts/coordination.md 1.3: whoever writes re-reads before it believes
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Final, TypeVar
 
 from pykafka_classic.common.errors import ErrorCode, KafkaError
-from pykafka_classic.common.zookeeper import Code, Create, GetChildren, GetData, Request, Result, SetData, ZooKeeper
+from pykafka_classic.common.zookeeper import Code, Create, Exists, GetChildren, GetData, Request, Result, SetData, ZooKeeper
+
+log = logging.getLogger("kafka.zk.KafkaZkClient")
+
+T = TypeVar("T")
+
+SESSIONS_MAX: Final = 10  # that many ended one after the other: something else is wrong
 
 
 async def submit_one(zk: ZooKeeper, request: Request) -> Result:
@@ -33,9 +41,40 @@ def raise_unless(result: Result, *accepted: Code) -> Result:
     """
     if result.ok or result.code in accepted:
         return result
+    raise_if_session_ended(result)
+    raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, f"ZooKeeper answered {result.code.name} for {result.path}")
+
+
+async def read_through_sessions(zk: ZooKeeper, reads: Sequence[GetData | GetChildren | Exists]) -> list[Result]:
+    """The answers to reads; those whose session ended are asked again in the next one, for a read that was not answered says nothing.
+
+    Raises SessionEnded after SESSIONS_MAX sessions, or where the broker is closing its last one.
+    """
+    answers = await zk.submit(reads)
+    for _ in range(SESSIONS_MAX - 1):
+        again = [index for index, answer in enumerate(answers) if answer.code is Code.SESSION_EXPIRED]
+        if not again:
+            break
+        for index, answer in zip(again, await zk.submit([reads[index] for index in again]), strict=True):
+            answers[index] = answer
+    return [raise_if_session_ended(answer) for answer in answers]
+
+
+def raise_if_session_ended(result: Result) -> Result:
+    """`result`, if it is ZooKeeper's answer; SessionEnded if there was none."""
     if result.code is Code.SESSION_EXPIRED:
         raise SessionEnded(result.path)
-    raise KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, f"ZooKeeper answered {result.code.name} for {result.path}")
+    return result
+
+
+async def through_sessions(step: Callable[[], Awaitable[T]], what: str) -> T:
+    """Do something that may be done twice, again where the session ended meanwhile; SessionEnded after SESSIONS_MAX sessions."""
+    for _ in range(SESSIONS_MAX - 1):
+        try:
+            return await step()
+        except SessionEnded as error:
+            log.warning("%s; %s begins again in the next session", error, what)
+    return await step()
 
 
 async def create_persistent_paths(zk: ZooKeeper, paths: Sequence[str]) -> None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 
 from pykafka_classic.edges.blocking_client import BlockingClient
 from pykafka_classic.edges.child_processes import ChildProcess, free_ports, port_taken, wait_until
@@ -120,7 +121,8 @@ class LocalCluster:
 
     def metadata(self, number: int, topics: Sequence[str] = ()) -> MetadataResponse | None:
         """What a broker tells about the cluster and these topics; None where it does not answer."""
-        names = MetadataRequest(topics=[MetadataRequestTopic(name=name) for name in topics], allow_auto_topic_creation=False)
+        wanted = [MetadataRequestTopic(name=name) for name in topics]
+        names = MetadataRequest(topics=wanted, allow_auto_topic_creation=not wanted)  # brokers before 0.11 cannot be asked not to create
         try:
             with BlockingClient("127.0.0.1", self.ports[number], client_id="local-cluster", timeout_ms=5_000) as client:
                 response = client.send(names)
@@ -147,7 +149,7 @@ class LocalCluster:
             **overrides,
         }
 
-    def __enter__(self) -> LocalCluster:
+    def __enter__(self) -> Self:
         self.start()
         return self
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Final
 
@@ -14,7 +14,7 @@ from kazoo.exceptions import NoNodeError
 from pykafka_classic.edges.child_processes import wait_until
 from pykafka_classic.edges.zookeeper import expire_session
 from tests.integration.foreign import DEADLINE_S
-from zk_schema import broker_ids, controller, partition_state
+from zk_schema import broker_ids, controller, controller_epoch, partition_state, preferred_replica_election, reassign_partitions
 from zk_schema.partition_state import TopicPartitionStateZNode
 
 # java.util.Random's generator, and the constant with which ZooKeeper's server seeds it for a session's password (ZooKeeperServer.generatePasswd).
@@ -44,6 +44,23 @@ class Witness:
             return controller.decode(self._client.get(controller.PATH)[0]).broker_id
         except NoNodeError:
             return -1
+
+    def controller_epoch(self) -> int:
+        """How often a controller was elected."""
+        return controller_epoch.decode(self._client.get(controller_epoch.PATH)[0])
+
+    def remove_controller(self) -> None:
+        """Delete /controller by hand, as an administrator does who wants another controller."""
+        self._client.delete(controller.PATH)
+
+    def reassign(self, topic: str, replicas: Sequence[Sequence[int]]) -> None:
+        """Ask for other replicas as kafka-reassign-partitions --zookeeper does."""
+        wanted = {(topic, number): brokers for number, brokers in enumerate(replicas)}
+        self._client.create(reassign_partitions.PATH, reassign_partitions.encode(wanted))
+
+    def elect_preferred(self, partitions: Sequence[tuple[str, int]]) -> None:
+        """Ask for preferred leaders as kafka-preferred-replica-election does."""
+        self._client.create(preferred_replica_election.PATH, preferred_replica_election.encode(partitions))
 
     def session_of(self, broker: int) -> int:
         """Id of the session that holds /brokers/ids/N, 0 where the broker is not registered."""

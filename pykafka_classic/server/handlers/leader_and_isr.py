@@ -28,6 +28,8 @@ def handle(broker: BrokerServices, request: Request) -> Message | Promise[Messag
 
 async def _load_and_apply(broker: BrokerServices, body: LeaderAndIsrRequest, version: int, topics: list[str]) -> Message:
     await broker.topic_configs.load(topics)
+    if is_stale(broker, body.broker_epoch, "LeaderAndIsr"):  # the session ended meanwhile
+        return LeaderAndIsrResponse(error_code=ErrorCode.STALE_BROKER_EPOCH)
     return broker.replica_manager.become_leader_or_follower(body, version=version)
 
 

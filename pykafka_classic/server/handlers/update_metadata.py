@@ -17,7 +17,9 @@ def handle(broker: BrokerServices, request: Request) -> Message:
         return UpdateMetadataResponse(error_code=ErrorCode.STALE_BROKER_EPOCH)
     response = broker.replica_manager.maybe_update_metadata_cache(body, version=request.version)
     if response.error_code == ErrorCode.NONE:
-        broker.topic_waiters.topics_changed(_topics(body))
+        named = _topics(body)
+        broker.deleted_topics.metadata_updated(named)
+        broker.topic_waiters.topics_changed(named)
     return response
 
 

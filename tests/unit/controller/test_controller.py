@@ -17,6 +17,7 @@ from pykafka_classic.controller.events import ElectionType, Reelect, TopicChange
 from pykafka_classic.protocol.messages.alter_isr import AlterIsrRequest
 from pykafka_classic.protocol.messages.leader_and_isr import LeaderAndIsrRequest
 from pykafka_classic.protocol.messages.update_metadata import UpdateMetadataRequest
+from tests.fakes.clock import SeededRandom
 from tests.unit.controller.cluster import ControlCluster
 
 PARTITION = TopicPartition("t", 0)
@@ -368,3 +369,30 @@ def test_a_failover_reads_partition_states_in_one_pipelined_request() -> None:
     cluster.kill(1)
     assert max(submitted) == 20
     assert len(submitted) < 40
+
+
+def test_a_controller_znode_left_over_from_an_earlier_session_of_ours_is_no_office() -> None:
+    cluster = ControlCluster(brokers=[1])
+    session = cluster.kill(1, expire=False)
+    cluster.start(1)
+    assert not cluster.nodes[1].controller.is_active
+    cluster.server.close_session(session)
+    cluster.settle()
+    assert cluster.nodes[1].controller.is_active
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_however_fast_the_controller_znode_is_deleted_by_hand_there_is_one_controller_in_the_end(seed: int) -> None:
+    cluster, random = ControlCluster(brokers=[1, 2, 3]), SeededRandom(seed)
+    cluster.create_topic("t", [[1, 2, 3]])
+    cluster.server.held = True
+    for _ in range(400):
+        cluster.server.step(random)
+        if cluster.server.exists("/controller") and random.randrange(20) == 0:
+            cluster.server.remove("/controller")
+    cluster.server.held = False
+    cluster.settle()
+    assert cluster.server.exists("/controller")
+    assert [node.controller.is_active for node in cluster.nodes.values()].count(True) == 1
+    epochs = [int(change.data or b"") for change in cluster.server.changes("/controller_epoch")]
+    assert epochs == list(range(len(epochs))) and cluster.controller.epoch == epochs[-1] > 2

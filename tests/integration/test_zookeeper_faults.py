@@ -1,0 +1,184 @@
+"""What happens to ZooKeeper, and between ZooKeeper and brokers, while records are produced with acks=all and min.insync.replicas=2.
+
+The data plane goes on; leaders and the controller move when ZooKeeper says so, never two at once; nothing acknowledged is lost; no broker ends. What happens to
+brokers themselves: test_failover.py. Longer ones: tests/chaos/zookeeper_ensemble.py.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Final
+
+import pytest
+from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
+
+from pykafka_classic.testing.cluster import LocalCluster
+from tests.integration.conftest import assert_no_stack_traces
+from tests.integration.ensemble import CutOffCluster, EnsembleCluster
+from tests.integration.foreign import DEADLINE_S, Load, assert_nothing_lost, create_topic, eventually
+from tests.integration.test_failover import PARTITIONS, led_by, led_without, make_topic, same_logs, settings, wait_in_sync
+from tests.integration.witness import Witness
+
+SESSION_S: Final = 4.0
+OVERRIDES: Final = {"zookeeper.session.timeout.ms": str(int(SESSION_S * 1000)), "min.insync.replicas": "2", "replica.lag.time.max.ms": "5000"}
+PER_SECOND: Final = 300
+
+
+def assert_load_is_there(cluster: LocalCluster, topic: str, load: Load) -> None:
+    """What was acknowledged is there, once, and in all replicas."""
+    assert (assert_nothing_lost(load, cluster.bootstrap, topic), load.failed) == (0, [])
+    assert same_logs(cluster, topic)
+
+
+def load_on(cluster: LocalCluster, topic: str) -> Load:
+    return Load(cluster.bootstrap, topic, partitions=PARTITIONS, per_second=PER_SECOND, **settings(idempotent=True))
+
+
+def one_each() -> list[list[int]]:
+    """Three partitions, each led by another broker."""
+    return [led_by(number)[0] for number in range(3)]
+
+
+# An ensemble of three
+
+
+@pytest.fixture(scope="module")
+def failing_ensemble(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EnsembleCluster]:
+    with EnsembleCluster(tmp_path_factory.mktemp("ensemble"), overrides=OVERRIDES) as running:
+        yield running
+    assert_no_stack_traces(running)
+
+
+@pytest.fixture
+def on_ensemble(failing_ensemble: EnsembleCluster) -> EnsembleCluster:
+    """All ZooKeepers and brokers running."""
+    failing_ensemble.start_zookeeper()
+    failing_ensemble.wait_ready()
+    assert all(broker.running for broker in failing_ensemble.brokers)
+    return failing_ensemble
+
+
+def sessions(cluster: EnsembleCluster) -> list[int]:
+    with Witness(cluster.ensemble.address) as witness:
+        return [witness.session_of(number) for number in range(3)]
+
+
+def test_the_death_of_zookeepers_leader_ends_no_session(on_ensemble: EnsembleCluster) -> None:
+    topic = make_topic(on_ensemble, "leader-of-zookeeper", one_each())
+    before = sessions(on_ensemble)
+    with load_on(on_ensemble, topic) as load:
+        on_ensemble.ensemble.leader().kill()
+        create_topic(on_ensemble.bootstrap, "made-under-the-new-leader-of-zookeeper")
+        load.wait_for_more_in(range(PARTITIONS))
+    assert sessions(on_ensemble) == before
+    assert_load_is_there(on_ensemble, topic, load)
+
+
+def test_a_lost_minority_is_hardly_noticed(on_ensemble: EnsembleCluster) -> None:
+    topic = make_topic(on_ensemble, "minority", one_each())
+    before = sessions(on_ensemble)
+    with load_on(on_ensemble, topic) as load:
+        on_ensemble.followers()[0].kill()
+        create_topic(on_ensemble.bootstrap, "made-with-two-zookeepers")
+        load.wait_for_more_in(range(PARTITIONS))
+    assert sessions(on_ensemble) == before
+    assert_load_is_there(on_ensemble, topic, load)
+
+
+def lose_majority(cluster: EnsembleCluster, topic: str, seconds: float) -> None:
+    """Two of three ZooKeepers die, for longer than a session lasts: brokers serve all the same, and go on when the majority is back."""
+    with load_on(cluster, topic) as load:
+        for server in cluster.followers():
+            server.kill()
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            load.wait_for_more_in(range(PARTITIONS))
+        cluster.start_zookeeper()
+        create_topic(cluster.bootstrap, f"made-after-{topic}")
+        load.wait_for_more_in(range(PARTITIONS))
+    assert_load_is_there(cluster, topic, load)
+
+
+def test_without_a_majority_of_zookeepers_records_come_and_go(on_ensemble: EnsembleCluster) -> None:
+    lose_majority(on_ensemble, make_topic(on_ensemble, "majority", one_each()), 2 * SESSION_S)
+
+
+def test_a_rolling_restart_of_the_ensemble_ends_no_session(on_ensemble: EnsembleCluster) -> None:
+    topic = make_topic(on_ensemble, "rolling-zookeepers", one_each())
+    before = sessions(on_ensemble)
+    with load_on(on_ensemble, topic) as load:
+        for server in on_ensemble.ensemble.servers:
+            server.stop()
+            load.wait_for_more_in(range(PARTITIONS))
+            on_ensemble.start_zookeeper()
+        create_topic(on_ensemble.bootstrap, "made-after-rolling")
+    assert sessions(on_ensemble) == before
+    assert_load_is_there(on_ensemble, topic, load)
+
+
+# One broker cut from ZooKeeper, and from nothing else
+
+
+@pytest.fixture(scope="module")
+def cut_off(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CutOffCluster]:
+    running = CutOffCluster(tmp_path_factory.mktemp("line"), overrides=OVERRIDES)
+    with running.line, running:
+        yield running
+    assert_no_stack_traces(running)
+
+
+@pytest.mark.parametrize("refuse", [False, True], ids=["silent", "refused"])
+@pytest.mark.parametrize("role", ["controller and leader", "leader"])
+def test_a_leader_cut_from_zookeeper_alone_is_replaced_and_follows_later(cut_off: CutOffCluster, role: str, refuse: bool) -> None:
+    is_controller = role != "leader"
+    with Witness(cut_off.zookeeper.address) as witness:
+        move_controller(witness, wanted=is_controller, broker=0)
+        topic = make_topic(cut_off, f"cut-{role}-{refuse}".replace(" ", "-"), led_by(0))
+        epoch = witness.controller_epoch()
+        with load_on(cut_off, topic) as load:
+            cut_off.line.cut(refuse=refuse)
+            eventually(lambda: led_without(witness, topic, 0), "other leaders")
+            eventually(lambda: witness.controller() in {1, 2}, "a controller that ZooKeeper can reach")
+            load.wait_for_more_in(range(PARTITIONS))
+            make_topic_on(cut_off, f"{topic}-meanwhile", [[1, 2]])
+            cut_off.line.mend()
+            eventually(lambda: witness.session_of(0) != 0, "registered again")
+            wait_in_sync(cut_off, topic)
+            load.wait_for_more_in(range(PARTITIONS))
+        assert witness.controller_epoch() == epoch + is_controller
+    assert_load_is_there(cut_off, topic, load)
+    assert cut_off.brokers[0].running
+
+
+def make_topic_on(cluster: LocalCluster, name: str, assignment: list[list[int]]) -> None:
+    """A topic on some brokers only."""
+    admin = AdminClient({"bootstrap.servers": cluster.bootstrap})
+
+    def made() -> bool:
+        try:
+            [answer] = admin.create_topics([NewTopic(name, len(assignment), replica_assignment=assignment)], operation_timeout=DEADLINE_S).values()
+            answer.result(DEADLINE_S)
+        except KafkaException as error:
+            if error.args[0].code() in {KafkaError.NOT_CONTROLLER, KafkaError._TIMED_OUT}:
+                return False
+            raise
+        return True
+
+    eventually(made, f"{name} is made")
+
+
+def move_controller(witness: Witness, *, wanted: bool, broker: int) -> None:
+    """Take /controller away until it is this broker's, or another's."""
+
+    def moved() -> bool:
+        if (witness.controller() == broker) == wanted:
+            return True
+        before = witness.controller_epoch()
+        witness.remove_controller()
+        eventually(lambda: witness.controller_epoch() > before and witness.controller() >= 0, "a new controller")
+        return False
+
+    eventually(moved, f"broker {broker} is{'' if wanted else ' not'} the controller")

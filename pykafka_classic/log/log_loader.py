@@ -16,7 +16,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 from uuid import UUID
 
 from pykafka_classic.common.log_config import LogConfig
@@ -29,8 +28,9 @@ from pykafka_classic.log.log_segments import LogSegments
 from pykafka_classic.log.log_services import LogServices
 from pykafka_classic.log.open_files import OpenFiles
 from pykafka_classic.log.partition_metadata import decode_partition_metadata
+from pykafka_classic.log.producer_replay import LogRange, remember_recent_batches, replay_producers_from_snapshot
 from pykafka_classic.log.producer_state import ProducerStateManager
-from pykafka_classic.log.segment_recovery import recover_segment, replay_producers
+from pykafka_classic.log.segment_recovery import recover_segment
 from pykafka_classic.log.transaction_index import CorruptIndex
 
 log = logging.getLogger("kafka.log.Log")
@@ -279,31 +279,7 @@ class _Loader:
         offsets, now_ms = LogRange(self._log_start_offset, end_offset), self._services.clock.now_ms()
         replay_producers_from_snapshot(producers, self._segments, offsets, now_ms, snapshot_bases=self._last_bases(end_offset))
         producers.take_snapshot()
+        remember_recent_batches(producers, self._segments, offsets, now_ms)
 
     def _last_bases(self, end_offset: int) -> list[int]:
         return [*[base for base in self._segments.base_offsets[-2:] if base < end_offset], end_offset]
-
-
-class LogRange(NamedTuple):
-    """The offsets that a log has."""
-
-    start_offset: int
-    end_offset: int
-
-
-def replay_producers_from_snapshot(
-    producers: ProducerStateManager, segments: LogSegments, offsets: LogRange, now_ms: int, *, snapshot_bases: Sequence[int] = ()
-) -> None:
-    """Bring producer state to the log's end: newest snapshot, then the batches behind it. At these segment bases a snapshot is taken on the way."""
-    start_offset, end_offset = offsets
-    was_empty = producers.is_empty and producers.map_end_offset >= end_offset
-    producers.truncate_and_reload(start_offset, end_offset, now_ms)
-    if end_offset > producers.map_end_offset and not was_empty:
-        for segment in segments.between(producers.map_end_offset, end_offset):
-            producers.map_end_offset = begin = max(segment.base_offset, producers.map_end_offset, start_offset)
-            if segment.base_offset in snapshot_bases:
-                producers.take_snapshot()
-            first, last = segment.translate_offset(begin), segment.translate_offset(end_offset)
-            if first is not None:
-                replay_producers(segment, producers, first.position, segment.size if last is None else last.position)
-    producers.map_end_offset = end_offset

@@ -184,18 +184,14 @@ class _Loader:
                 damaged = True
         else:
             segment.transaction_index.start_empty()
-        if damaged and segment.size and self._request.clean:
+        if damaged and segment.size:  # whatever the last stop was like: below the recovery point nothing else would look at it
             log.error("%s Could not find usable index files of segment %d, recovering segment and rebuilding index files...", self, base_offset)
             self._recover_segment(segment)
-        elif damaged or names.numbered_name(base_offset, names.TIME_INDEX) not in present:
-            self._make_missing_indexes(segment, damaged)
-        self._segments.add(segment)
-
-    def _make_missing_indexes(self, segment: LogSegment, damaged: bool) -> None:
-        if damaged:
+        elif damaged:
             segment.start_recovery()
-        else:
+        elif names.numbered_name(base_offset, names.TIME_INDEX) not in present:
             segment.time_index.reset()
+        self._segments.add(segment)
 
     def _recover_segment(self, segment: LogSegment, epochs: LeaderEpochFileCache | None = None) -> int:
         """Recover one segment with producer state of its own, and leave a snapshot behind it so that the next one has not to go back further."""

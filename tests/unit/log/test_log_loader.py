@@ -133,13 +133,14 @@ def test_an_absurd_offset_is_cut(disk: Disk) -> None:
 
 
 @pytest.mark.parametrize("kind", ["index", "timeindex"])
-@pytest.mark.parametrize("clean", [True, False])
-def test_missing_indexes_are_made_anew(disk: Disk, kind: str, clean: bool) -> None:
+@pytest.mark.parametrize(("clean", "recovery_point"), [(True, 12), (False, 0), (False, 12)])
+def test_missing_indexes_are_made_anew(disk: Disk, kind: str, clean: bool, recovery_point: int) -> None:
     written(disk).close()
     for name in [name for name in disk.names() if name.endswith(f".{kind}")]:
         disk.file_system.remove(path(disk, name))
-    log = disk.open(clean=clean)
+    log = disk.open(clean=clean, recovery_point=recovery_point)
     assert offsets_of(read_all(log)) == list(range(12))
+    assert log.offset_for_timestamp(1003) == (1003, 3, 0)
     assert f"{MIDDLE}.{kind}" in disk.names()
 
 

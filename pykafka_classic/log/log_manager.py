@@ -291,10 +291,10 @@ class LogManager:
     # Tending
 
     def apply_retention(self) -> int:
-        """Delete what retention allows; the number of segments. Logs that are compacted and deleted are the cleaner's."""
+        """Delete what retention allows; the number of segments. Compacted logs are the cleaner's, also where it is disabled: Kafka leaves them alone."""
         deleted = 0
         for one in self.all_logs():
-            if one.config.compact and self._config.log_cleaner_enable:
+            if one.config.compact:
                 continue
             try:
                 deleted += one.delete_old_segments(self._clock.now_ms())

@@ -241,7 +241,8 @@ class KillLoop:
             self._cluster.brokers[broker].wait_started(seconds=ROUND_S)
         everybody = dict.fromkeys(range(PARTITIONS), BROKERS)
         for kind in KINDS:
-            eventually(lambda kind=kind: in_sync(self._admin, kind.name) == everybody, f"{kind.name} in sync (seed {self._seed})", seconds=ROUND_S)  # type: ignore[misc]
+            what = f"all replicas of {kind.name} in sync (seed {self._seed})"
+            eventually(lambda kind=kind: in_sync(self._admin, kind.name) == everybody, what, seconds=ROUND_S)  # type: ignore[misc]
         for load in loads:
             load.wait_for_more(20, seconds=ROUND_S)
 

@@ -1,4 +1,4 @@
-"""A compaction that dies at every single change that it makes to the disk: by SIGKILL (what was written stays) and by loss of power (what was not synced may go).
+"""A compaction that dies at every single change that it makes to the disk: by SIGKILL (what was written stays) or loss of power (what was not synced may go).
 
 Whatever the step, the log afterwards holds every newest value, ends where it ended, knows its producers and its aborted transactions, has no leftovers, and the
 next compaction comes to what the undisturbed one came to.
@@ -20,7 +20,7 @@ from pykafka_classic.log.log import Log
 from pykafka_classic.log.log_cleaner import LogCleaner
 from pykafka_classic.records.record_batch import iterate_batches
 from tests.fakes.file_system import Died
-from tests.unit.log.helpers import LOG_DIR, NOW_MS, PARTITION, Disk, batch, marker, offsets_of, read_all
+from tests.unit.log.helpers import LOG_DIR, NOW_MS, PARTITION, Disk, batch, marker, read_all
 
 DELETE_DELAY_MS: Final = 60_000
 ABORTING: Final = 7

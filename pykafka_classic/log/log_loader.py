@@ -37,6 +37,15 @@ log = logging.getLogger("kafka.log.Log")
 
 
 @dataclass(slots=True)
+class RecoveryStats:
+    """What recovery had to look through, and what it cut off."""
+
+    segments: int = 0
+    bytes: int = 0
+    bytes_cut: int = 0
+
+
+@dataclass(slots=True)
 class LoadedLog:
     """What `Log` is made of."""
 
@@ -48,6 +57,7 @@ class LoadedLog:
     epochs: list[tuple[int, int]]
     epochs_changed: bool  # the file does not say what `epochs` says
     topic_id: UUID | None
+    recovery: RecoveryStats
 
 
 @dataclass(slots=True)
@@ -81,7 +91,7 @@ class _Loader:
         self._epochs = LeaderEpochFileCache()
         self._epochs_on_disk: list[tuple[int, int]] = []
         self._log_start_offset = request.log_start_offset
-        self._recovered = False  # snapshots have been written or removed since `_names` was read
+        self._recovery = RecoveryStats()
 
     def __str__(self) -> str:
         return f"[Log partition={self._request.topic_partition}, dir={self._directory.rpartition('/')[0]}]"
@@ -109,6 +119,7 @@ class _Loader:
             epochs=self._epochs.entries,
             epochs_changed=self._epochs.entries != self._epochs_on_disk or (self._request.is_new and self._request.config.record_version == 2),
             topic_id=self._read_topic_id(),
+            recovery=self._recovery,
         )
 
     # Files
@@ -195,11 +206,13 @@ class _Loader:
 
     def _recover_segment(self, segment: LogSegment, epochs: LeaderEpochFileCache | None = None) -> int:
         """Recover one segment with producer state of its own, and leave a snapshot behind it so that the next one has not to go back further."""
-        self._recovered = True
+        self._recovery.segments += 1
+        self._recovery.bytes += segment.size
         producers = self._new_producers()
         self._rebuild_producers(producers, segment.base_offset, clean=False)
         cut = recover_segment(segment, producers, epochs)
         producers.take_snapshot()
+        self._recovery.bytes_cut += cut
         return cut
 
     def _complete_swap(self, base_offset: int) -> None:
@@ -224,7 +237,9 @@ class _Loader:
             if self._recover_segment(segment, self._epochs):
                 end_offset = segment.end_offset()
                 log.warning("%s Corruption found in segment %d, truncating to offset %d", self, segment.base_offset, end_offset)
-                self._remove_segments(unflushed[index + 1 :])
+                later = unflushed[index + 1 :]
+                self._recovery.bytes_cut += sum(one.size for one in later)
+                self._remove_segments(later)
                 return
 
     def _remove_segments(self, segments: Iterable[LogSegment]) -> None:
@@ -257,7 +272,7 @@ class _Loader:
         return producers
 
     def _snapshot_offsets(self) -> Sequence[int]:
-        listing = self._file_system.list(self._directory) if self._recovered else self._names
+        listing = self._file_system.list(self._directory) if self._recovery.segments else self._names  # recovery writes and removes some
         parsed = [names.parse_numbered_name(name) for name in listing]
         return [file.base_offset for file in parsed if file is not None and file.kind == names.SNAPSHOT and not file.suffix]
 

@@ -93,8 +93,8 @@ class Follower:
         self.seen: dict[int, list[tuple[int, int]]] = {number: [] for number in range(PARTITIONS)}  # (offset, record's number)
         self._numbers: dict[int, set[int]] = {number: set() for number in range(PARTITIONS)}
         self.duplicates = 0
-        settings = {"bootstrap.servers": bootstrap, "group.id": f"follows-{kind.name}", "enable.auto.commit": False, "enable.partition.eof": True}
-        self._consumer = Consumer(settings | {"fetch.wait.max.ms": 20, "log_level": 2})
+        self._settings: dict[str, Setting] = {"bootstrap.servers": bootstrap, "group.id": f"follows-{kind.name}", "enable.auto.commit": False}
+        self._settings |= {"enable.partition.eof": True, "fetch.wait.max.ms": 20, "log_level": 2}
         self._committed: int | None = None
 
     def catch_up(self) -> None:
@@ -113,10 +113,12 @@ class Follower:
         self._commit()
 
     def _read_to_the_end(self) -> None:
-        self._consumer.assign([TopicPartition(self._kind.name, number, offset) for number, offset in self._next.items()])
-        for partition, records in collect(self._consumer, waiting_for=set(range(PARTITIONS))).items():
+        # A consumer for each time: librdkafka 2.16 forgets brokers that were missing from one metadata answer, and does not always take them up again.
+        consumer = Consumer(self._settings)
+        consumer.assign([TopicPartition(self._kind.name, number, offset) for number, offset in self._next.items()])
+        for partition, records in collect(consumer, waiting_for=set(range(PARTITIONS))).items():
             self._note(partition, [(stored.offset, int(stored.record.value or b"-1")) for stored in records])
-        self._consumer.unassign()
+        consumer.close()
 
     def _note(self, partition: int, records: list[tuple[int, int]]) -> None:
         seen, numbers = self.seen[partition], self._numbers[partition]
@@ -146,17 +148,18 @@ class Follower:
 
     def _commit(self) -> None:
         partition = TopicPartition(self._kind.name, 0)
-        before = patiently(lambda: self._consumer.committed([partition], timeout=5)[0].offset)
+        consumer = Consumer(self._settings)
+        before = patiently(lambda: consumer.committed([partition], timeout=5)[0].offset)
         if self._committed is not None and before != self._committed:
             raise Lost(f"{self._kind.name}: offset {self._committed} was committed, now it is {before}")
         offset = max(self._next[0], 0)
-        patiently(lambda: self._consumer.commit(offsets=[TopicPartition(self._kind.name, 0, offset)], asynchronous=False))
+        patiently(lambda: consumer.commit(offsets=[TopicPartition(self._kind.name, 0, offset)], asynchronous=False))
         self._committed = offset
+        consumer.close()
 
     def finish(self, bootstrap: str) -> None:
         """Read everything again: what was seen once must be what is there."""
         self.catch_up()
-        self._consumer.close()
         for partition, records in read_all(bootstrap, self._kind.name).items():
             now = [(stored.offset, int(stored.record.value or b"-1")) for stored in records]
             seen = self.seen[partition]

@@ -1,4 +1,4 @@
-"""Compaction of one log, the part that reads and writes: it runs on a background thread and touches only segments that never change.
+"""Compaction of one log, the part that reads and writes: it runs on background threads and touches only segments that never change.
 
 1. `build_map`: walk the dirty part (what no pass has seen yet) and note the last offset of every key.
 2. `clean_group`: walk the log from its start, segment by segment, and copy into `.cleaned` segments what is not outdated. Small neighbours are written
@@ -7,15 +7,17 @@
 A record is kept if it has a key, no later record of the map has the same one, and, if it is a tombstone (no value), it is not old enough to be forgotten. What
 lies behind the map's end is copied as it is. See cleaned_transactions.py for transactions and record_filter.py for batches.
 
+Both are generators that pause after some megabytes: what drives them may wait there, to keep to `log.cleaner.io.max.bytes.per.second`.
+
 Source: facts/storage.md 11; LogCleaner.scala (Cleaner).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 from pykafka_classic.common.log_config import LogConfig
 from pykafka_classic.log import names
@@ -31,7 +33,11 @@ from pykafka_classic.log.transaction_index import AbortedTransaction
 from pykafka_classic.records.record import Record
 from pykafka_classic.records.record_batch import AnyBatch, RecordBatch, iterate_batches
 
-WRITE_BYTES = 1024 * 1024  # collected before they are written
+T = TypeVar("T")
+Steps: TypeAlias = Generator[None, None, T]  # work with pauses, and its result
+
+WRITE_BYTES: Final = 1024 * 1024  # collected before they are written
+STEP_BYTES: Final = 4 * 1024 * 1024  # read between two pauses
 
 
 class CleaningAborted(Exception):
@@ -65,6 +71,11 @@ class CleanStats:
     records_written: int = 0
     records_without_key: int = 0
 
+    @property
+    def bytes_moved(self) -> int:
+        """What the disk had to do."""
+        return self.bytes_read + self.bytes_written + self.map_bytes_read
+
 
 @dataclass(slots=True)
 class CleanTask:
@@ -91,19 +102,22 @@ class Cleaner:
         self._transactions = CleanedTransactions()
         self.map = OffsetMap(0)
 
-    def build_map(self, entries_max: int) -> list[list[Source]]:
-        """Note the keys of the dirty part, as many as fit; the sources, in groups that go into one cleaned segment each."""
+    def build_map(self, entries_max: int) -> Steps[list[list[Source]]]:
+        """Note the keys of the dirty part, as many as fit; the sources, in groups that go into one cleaned segment each.
+
+        The first batch goes in whole, however many keys it has: without it there would never be a second.
+        """
         self.map = OffsetMap(entries_max)
         dirty = [source for source in self._task.sources if source.end_offset > self._task.first_dirty_offset]
         transactions = CleanedTransactions({aborted for source in dirty for aborted in source.aborted})
         for source in dirty:
-            if not self._map_segment(source, transactions):
+            if not (yield from self._map_segment(source, transactions)):
                 break
             self.map.latest_offset = max(self.map.latest_offset, min(source.end_offset, self._task.end_offset) - 1)
         self._set_horizon()
         return self._grouped([source for source in self._task.sources if source.base_offset <= self.map.latest_offset])
 
-    def clean_group(self, group: Sequence[Source]) -> LogSegment:
+    def clean_group(self, group: Sequence[Source]) -> Steps[LogSegment]:
         """Write one `.cleaned` segment, synced, with the last source's time of modification. Raises CleaningAborted, after removing it."""
         task = self._task
         cleaned = LogSegment.create(self._services, task.directory, group[0].base_offset, task.config, names.CLEANED)
@@ -111,7 +125,7 @@ class Cleaner:
         try:
             for source in group:
                 self._transactions.add(source.aborted)
-                self._copy(source, cleaned)
+                yield from self._copy(source, cleaned)
         except BaseException:
             cleaned.remove_files()
             raise
@@ -121,20 +135,28 @@ class Cleaner:
         self._file_system.set_modified_ms(cleaned.path(names.LOG), self._modified_ms(group[-1]))
         return cleaned
 
-    def _map_segment(self, source: Source, transactions: CleanedTransactions) -> bool:
+    def _map_segment(self, source: Source, transactions: CleanedTransactions) -> Steps[bool]:
         """False where the map is full."""
-        first_dirty, offsets = self._task.first_dirty_offset, self.map
+        stats, pause_at = self._task.stats, self._task.stats.map_bytes_read + STEP_BYTES
         for header, view in self._batches(source):
-            if header.last_offset < first_dirty:
+            stats.map_bytes_read += header.size
+            if stats.map_bytes_read >= pause_at:
+                yield
+                pause_at = stats.map_bytes_read + STEP_BYTES
+            if header.last_offset < self._task.first_dirty_offset:
                 continue
             if header.is_control:
                 transactions.is_marker_obsolete(header, view)
-            elif not transactions.is_aborted(header):
-                for record in _batch(view).records():
-                    if record.key is not None and record.offset >= first_dirty and not offsets.put(record.key, record.offset):
-                        return False
-            offsets.latest_offset = header.last_offset
-        self._task.stats.map_bytes_read += source.size
+            elif not transactions.is_aborted(header) and not self._map_batch(view):
+                return False
+            self.map.latest_offset = header.last_offset
+        return True
+
+    def _map_batch(self, view: memoryview) -> bool:
+        is_first, offsets = self.map.latest_offset < self._task.first_dirty_offset, self.map
+        for record in _batch(view).records():
+            if record.key is not None and record.offset >= self._task.first_dirty_offset and not offsets.put(record.key, record.offset, over_limit=is_first):
+                return False
         return True
 
     def _set_horizon(self) -> None:
@@ -159,20 +181,23 @@ class Cleaner:
             log_size, index_size = log_size + source.size, index_size + source_index_size
         return groups
 
-    def _copy(self, source: Source, cleaned: LogSegment) -> None:
+    def _copy(self, source: Source, cleaned: LogSegment) -> Steps[None]:
         retain_deletes = self._modified_ms(source) > self._task.delete_horizon_ms
+        stats, pause_at = self._task.stats, self._task.stats.bytes_read + STEP_BYTES
         out, size = list[bytes | memoryview](), 0
         for header, view in self._batches(source):
+            stats.bytes_read += header.size
             kept = self._kept(header, view, retain_deletes=retain_deletes)
-            if kept is None:
-                continue
-            out.append(kept)
-            size += len(kept)
+            if kept is not None:
+                out.append(kept)
+                size += len(kept)
             if size >= WRITE_BYTES:
                 self._write(cleaned, out)
                 out, size = [], 0
+            if stats.bytes_read >= pause_at:
+                yield
+                pause_at = stats.bytes_read + STEP_BYTES
         self._write(cleaned, out)
-        self._task.stats.bytes_read += source.size
 
     def _kept(self, header: BatchHeader, view: memoryview, *, retain_deletes: bool) -> bytes | memoryview | None:
         """What is left of a batch; None for nothing."""

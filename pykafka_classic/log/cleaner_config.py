@@ -16,7 +16,7 @@ class CleanerConfig:
 
     threads: int = 1  # partitions compacted at the same time
     map_entries_max: int = 600_000  # keys remembered in one pass over one partition
-    io_bytes_per_second: float = float("inf")
+    io_bytes_per_second: float = float("inf")  # of one pass
     backoff_ms: int = 15_000  # pause when nothing needs cleaning
 
     @staticmethod
@@ -28,4 +28,4 @@ class CleanerConfig:
         """
         threads = max(config.log_cleaner_threads, 1)
         entries = int(config.log_cleaner_dedupe_buffer_size / threads * config.log_cleaner_io_buffer_load_factor / ENTRY_BYTES)
-        return CleanerConfig(threads, max(entries, 1), config.log_cleaner_io_max_bytes_per_second, config.log_cleaner_backoff_ms)
+        return CleanerConfig(threads, max(entries, 1), config.log_cleaner_io_max_bytes_per_second / threads, config.log_cleaner_backoff_ms)

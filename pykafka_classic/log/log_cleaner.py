@@ -12,7 +12,7 @@ old ones become
 While a log is being cleaned it may be truncated or deleted: `Log.version` has then changed, and the work is thrown away. How far logs are clean is kept in
 `cleaner-offset-checkpoint`, per log dir.
 
-Differs from Kafka: `log.cleaner.io.max.bytes.per.second` is kept on the average, by pauses between cleaned segments.
+Differs from Kafka: `log.cleaner.io.max.bytes.per.second` is shared out evenly among the cleaner threads, busy or not.
 
 Source: facts/storage.md 11; LogCleaner.scala, LogCleanerManager.scala.
 """
@@ -23,6 +23,7 @@ import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import TypeVar
 
 from pykafka_classic.common.clock import Timer
 from pykafka_classic.common.errors import KafkaError
@@ -31,12 +32,14 @@ from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.log import checkpoints, names
 from pykafka_classic.log.checkpoints import MalformedCheckpoint, OffsetCheckpointFile
 from pykafka_classic.log.cleanable_logs import LogToClean, filthiest
-from pykafka_classic.log.cleaner import Cleaner, CleaningAborted, CleanStats, CleanTask, LastRecord, Source
+from pykafka_classic.log.cleaner import Cleaner, CleaningAborted, CleanStats, CleanTask, LastRecord, Source, Steps
 from pykafka_classic.log.cleaner_config import CleanerConfig
 from pykafka_classic.log.log import Log
 from pykafka_classic.log.log_segment import LogSegment
 from pykafka_classic.log.log_services import LogServices
 from pykafka_classic.log.open_files import OpenFiles
+
+T = TypeVar("T")
 
 log = logging.getLogger("kafka.log.LogCleaner")
 
@@ -159,13 +162,12 @@ class LogCleaner:
         cleaner = Cleaner(replace(self._services, open_files=OpenFiles()), task)
         log.info("Beginning cleaning of log %s, dirty section = [%d, %d)", one, chosen.first_dirty_offset, chosen.end_offset)
         started_ms = self._services.clock.monotonic_ms()
-        for group in await self._services.background.run(lambda: cleaner.build_map(self._config.map_entries_max)):
-            cleaned = await self._services.background.run(lambda group=group: cleaner.clean_group(group))  # type: ignore[misc]
+        for group in await self._run(cleaner.build_map(self._config.map_entries_max), task.stats, started_ms):
+            cleaned = await self._run(cleaner.clean_group(group), task.stats, started_ms)
             if self._must_stop(one, version):
                 cleaned.remove_files()
                 raise CleaningAborted
             self._swap(one, cleaned, group)
-            await self._keep_within_rate(task.stats, started_ms)
         if self._must_stop(one, version):
             raise CleaningAborted
         self._note(one, cleaner.map.latest_offset + 1)
@@ -191,8 +193,23 @@ class LogCleaner:
         one.replace_segments(cleaned, old)
         cleaned.rename("")
 
+    async def _run(self, steps: Steps[T], stats: CleanStats, started_ms: float) -> T:
+        """Take the steps in the background, with pauses between them. Where the cleaning must stop, it is the next step that notices, and clears away."""
+        results: list[T] = []
+
+        def step() -> None:
+            try:
+                next(steps)
+            except StopIteration as stop:
+                results.append(stop.value)
+
+        while not results:
+            await self._services.background.run(step)
+            await self._keep_within_rate(stats, started_ms)
+        return results[0]
+
     async def _keep_within_rate(self, stats: CleanStats, started_ms: float) -> None:
-        due_ms = (stats.bytes_read + stats.bytes_written + stats.map_bytes_read) * 1000 / self._config.io_bytes_per_second
+        due_ms = stats.bytes_moved * 1000 / self._config.io_bytes_per_second
         ahead_ms = due_ms - (self._services.clock.monotonic_ms() - started_ms)
         if ahead_ms > 0:
             await self._pause(id(stats), ahead_ms)

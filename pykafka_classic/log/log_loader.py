@@ -16,7 +16,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 from uuid import UUID
 
 from pykafka_classic.common.log_config import LogConfig
@@ -29,11 +28,21 @@ from pykafka_classic.log.log_segments import LogSegments
 from pykafka_classic.log.log_services import LogServices
 from pykafka_classic.log.open_files import OpenFiles
 from pykafka_classic.log.partition_metadata import decode_partition_metadata
+from pykafka_classic.log.producer_replay import LogRange, remember_recent_batches, replay_producers_from_snapshot
 from pykafka_classic.log.producer_state import ProducerStateManager
-from pykafka_classic.log.segment_recovery import recover_segment, replay_producers
+from pykafka_classic.log.segment_recovery import recover_segment
 from pykafka_classic.log.transaction_index import CorruptIndex
 
 log = logging.getLogger("kafka.log.Log")
+
+
+@dataclass(slots=True)
+class RecoveryStats:
+    """What recovery had to look through, and what it cut off."""
+
+    segments: int = 0
+    bytes: int = 0
+    bytes_cut: int = 0
 
 
 @dataclass(slots=True)
@@ -48,6 +57,7 @@ class LoadedLog:
     epochs: list[tuple[int, int]]
     epochs_changed: bool  # the file does not say what `epochs` says
     topic_id: UUID | None
+    recovery: RecoveryStats
 
 
 @dataclass(slots=True)
@@ -81,7 +91,7 @@ class _Loader:
         self._epochs = LeaderEpochFileCache()
         self._epochs_on_disk: list[tuple[int, int]] = []
         self._log_start_offset = request.log_start_offset
-        self._recovered = False  # snapshots have been written or removed since `_names` was read
+        self._recovery = RecoveryStats()
 
     def __str__(self) -> str:
         return f"[Log partition={self._request.topic_partition}, dir={self._directory.rpartition('/')[0]}]"
@@ -109,6 +119,7 @@ class _Loader:
             epochs=self._epochs.entries,
             epochs_changed=self._epochs.entries != self._epochs_on_disk or (self._request.is_new and self._request.config.record_version == 2),
             topic_id=self._read_topic_id(),
+            recovery=self._recovery,
         )
 
     # Files
@@ -184,26 +195,24 @@ class _Loader:
                 damaged = True
         else:
             segment.transaction_index.start_empty()
-        if damaged and segment.size and self._request.clean:
+        if damaged and segment.size:  # whatever the last stop was like: below the recovery point nothing else would look at it
             log.error("%s Could not find usable index files of segment %d, recovering segment and rebuilding index files...", self, base_offset)
             self._recover_segment(segment)
-        elif damaged or names.numbered_name(base_offset, names.TIME_INDEX) not in present:
-            self._make_missing_indexes(segment, damaged)
-        self._segments.add(segment)
-
-    def _make_missing_indexes(self, segment: LogSegment, damaged: bool) -> None:
-        if damaged:
+        elif damaged:
             segment.start_recovery()
-        else:
+        elif names.numbered_name(base_offset, names.TIME_INDEX) not in present:
             segment.time_index.reset()
+        self._segments.add(segment)
 
     def _recover_segment(self, segment: LogSegment, epochs: LeaderEpochFileCache | None = None) -> int:
         """Recover one segment with producer state of its own, and leave a snapshot behind it so that the next one has not to go back further."""
-        self._recovered = True
+        self._recovery.segments += 1
+        self._recovery.bytes += segment.size
         producers = self._new_producers()
         self._rebuild_producers(producers, segment.base_offset, clean=False)
         cut = recover_segment(segment, producers, epochs)
         producers.take_snapshot()
+        self._recovery.bytes_cut += cut
         return cut
 
     def _complete_swap(self, base_offset: int) -> None:
@@ -228,7 +237,9 @@ class _Loader:
             if self._recover_segment(segment, self._epochs):
                 end_offset = segment.end_offset()
                 log.warning("%s Corruption found in segment %d, truncating to offset %d", self, segment.base_offset, end_offset)
-                self._remove_segments(unflushed[index + 1 :])
+                later = unflushed[index + 1 :]
+                self._recovery.bytes_cut += sum(one.size for one in later)
+                self._remove_segments(later)
                 return
 
     def _remove_segments(self, segments: Iterable[LogSegment]) -> None:
@@ -261,7 +272,7 @@ class _Loader:
         return producers
 
     def _snapshot_offsets(self) -> Sequence[int]:
-        listing = self._file_system.list(self._directory) if self._recovered else self._names
+        listing = self._file_system.list(self._directory) if self._recovery.segments else self._names  # recovery writes and removes some
         parsed = [names.parse_numbered_name(name) for name in listing]
         return [file.base_offset for file in parsed if file is not None and file.kind == names.SNAPSHOT and not file.suffix]
 
@@ -279,31 +290,7 @@ class _Loader:
         offsets, now_ms = LogRange(self._log_start_offset, end_offset), self._services.clock.now_ms()
         replay_producers_from_snapshot(producers, self._segments, offsets, now_ms, snapshot_bases=self._last_bases(end_offset))
         producers.take_snapshot()
+        remember_recent_batches(producers, self._segments, offsets, now_ms)
 
     def _last_bases(self, end_offset: int) -> list[int]:
         return [*[base for base in self._segments.base_offsets[-2:] if base < end_offset], end_offset]
-
-
-class LogRange(NamedTuple):
-    """The offsets that a log has."""
-
-    start_offset: int
-    end_offset: int
-
-
-def replay_producers_from_snapshot(
-    producers: ProducerStateManager, segments: LogSegments, offsets: LogRange, now_ms: int, *, snapshot_bases: Sequence[int] = ()
-) -> None:
-    """Bring producer state to the log's end: newest snapshot, then the batches behind it. At these segment bases a snapshot is taken on the way."""
-    start_offset, end_offset = offsets
-    was_empty = producers.is_empty and producers.map_end_offset >= end_offset
-    producers.truncate_and_reload(start_offset, end_offset, now_ms)
-    if end_offset > producers.map_end_offset and not was_empty:
-        for segment in segments.between(producers.map_end_offset, end_offset):
-            producers.map_end_offset = begin = max(segment.base_offset, producers.map_end_offset, start_offset)
-            if segment.base_offset in snapshot_bases:
-                producers.take_snapshot()
-            first, last = segment.translate_offset(begin), segment.translate_offset(end_offset)
-            if first is not None:
-                replay_producers(segment, producers, first.position, segment.size if last is None else last.position)
-    producers.map_end_offset = end_offset

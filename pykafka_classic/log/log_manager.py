@@ -13,6 +13,7 @@ Source: facts/storage.md 3, 7, 10, 13; LogManager.scala.
 from __future__ import annotations
 
 import logging
+import posixpath
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 from uuid import UUID
@@ -291,10 +292,10 @@ class LogManager:
     # Tending
 
     def apply_retention(self) -> int:
-        """Delete what retention allows; the number of segments. Logs that are compacted and deleted are the cleaner's."""
+        """Delete what retention allows; the number of segments. Compacted logs are the cleaner's, also where it is disabled: Kafka leaves them alone."""
         deleted = 0
         for one in self.all_logs():
-            if one.config.compact and self._config.log_cleaner_enable:
+            if one.config.compact:
                 continue
             try:
                 deleted += one.delete_old_segments(self._clock.now_ms())
@@ -341,7 +342,8 @@ class LogManager:
 
     # Failing and stopping
 
-    def _storage_failed(self, log_dir: str, error: OSError) -> None:
+    def _storage_failed(self, path: str, error: OSError) -> None:
+        log_dir = path if path in self._directories else posixpath.dirname(path)
         directory = self._directories.get(log_dir)
         if directory is None or not directory.online:
             return
@@ -378,5 +380,11 @@ class LogManager:
         await self.checkpoint_high_watermarks()
         for directory in self._directories.values():
             if directory.online:
-                await self._background.run(directory.mark_clean)
+                await self._mark_clean(directory)
         log.info("Shutdown complete.")
+
+    async def _mark_clean(self, directory: LogDirectory) -> None:
+        try:
+            await self._background.run(directory.mark_clean)
+        except OSError as error:
+            self._storage_failed(directory.path, error)

@@ -5,6 +5,7 @@ One value instead of eight parameters; the log manager makes it.
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
@@ -42,7 +43,7 @@ class LogServices:
     producer_expiration_ms: int = PRODUCER_EXPIRATION_MS  # transactional.id.expiration.ms
     topic_ids: bool = True  # inter.broker.protocol.version >= 2.8: partition.metadata is kept
     zstd_allowed: bool = True  # inter.broker.protocol.version >= 2.1
-    on_storage_error: Callable[[str, OSError], None] = _ignore  # (log dir, error): the directory is to be taken offline
+    on_storage_error: Callable[[str, OSError], None] = _ignore  # (log dir or a directory in it, error): the log dir is to be taken offline
     on_truncated: Callable[[str], None] = _ignore  # (log dir): its recovery points on disk may lie too high now
     open_files: OpenFiles = field(default_factory=OpenFiles)
     writer: DeferredWriter = field(init=False)
@@ -51,4 +52,4 @@ class LogServices:
         self.writer = DeferredWriter(self.file_system, self.background, self._write_failed)
 
     def _write_failed(self, path: str, error: OSError) -> None:
-        self.on_storage_error(path.rsplit("/", 2)[0], error)
+        self.on_storage_error(posixpath.dirname(path), error)

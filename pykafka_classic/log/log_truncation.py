@@ -11,8 +11,8 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from pykafka_classic.log.log_loader import LogRange, replay_producers_from_snapshot
 from pykafka_classic.log.log_segment import LogSegment
+from pykafka_classic.log.producer_replay import LogRange, remember_recent_batches, replay_producers_from_snapshot
 
 if TYPE_CHECKING:
     from pykafka_classic.log.log import Log
@@ -58,5 +58,6 @@ def _complete(log: Log, offsets: LogRange) -> None:
     log.log_start_offset, log.log_end_offset = offsets
     log.flusher.recovery_point = min(log.recovery_point, offsets.end_offset)
     replay_producers_from_snapshot(log.producers, log.segments, offsets, log.now_ms())
+    remember_recent_batches(log.producers, log.segments, offsets, log.now_ms())
     log.update_high_watermark(min(log.high_watermark, offsets.end_offset))
     log.services.on_truncated(log.parent_dir)

@@ -34,9 +34,9 @@ class OffsetMap:
     def __len__(self) -> int:
         return len(self._offsets)
 
-    def put(self, key: bytes, offset: int) -> bool:
+    def put(self, key: bytes, offset: int, *, over_limit: bool = False) -> bool:
         """Note the key's newest offset; False, and nothing noted, where there is no room."""
-        if len(self._offsets) >= self._entries_max:
+        if len(self._offsets) >= self._entries_max and not over_limit:
             return False
         self._offsets[short_key(key)] = offset
         return True

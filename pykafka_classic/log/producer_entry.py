@@ -36,6 +36,11 @@ class BatchMetadata(NamedTuple):
     offset_delta: int
     timestamp: int
 
+    @staticmethod
+    def of(header: BatchHeader) -> BatchMetadata:
+        """What is kept of a batch of records."""
+        return BatchMetadata(header.last_sequence, header.last_offset, header.last_offset - header.base_offset, header.max_timestamp)
+
     @property
     def first_sequence(self) -> int:
         """Sequence number of its first record; before 0 comes 2147483647."""
@@ -130,7 +135,7 @@ class ProducerAppendInfo:
             self._check_sequence(header)
         entry = self.entry
         entry.enter_epoch(header.producer_epoch)
-        entry.batches.append(BatchMetadata(header.last_sequence, header.last_offset, header.last_offset - header.base_offset, header.max_timestamp))
+        entry.batches.append(BatchMetadata.of(header))
         entry.last_timestamp = header.max_timestamp
         if entry.first_offset_of_transaction is None:
             if header.is_transactional:

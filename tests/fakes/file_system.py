@@ -8,6 +8,8 @@ durable when it returns. So is a cut (a journaling file system may forget it, bu
   order, and of each file a prefix of the unsynced tail.
 * `kill()`: SIGKILL. Everything written survives; open handles and locks are gone.
 * `fail(prefix)`: from now on every call under that path raises OSError, as a dead disk does.
+* `die_at(n)`: the process dies in its n-th change of the disk from now on, before it happens (of an append: in its midst). `Died` is raised then and by every
+  call after it, until `crash` or `kill` makes room for the next process.
 """
 
 from __future__ import annotations
@@ -17,6 +19,10 @@ from collections.abc import Sequence
 from errno import EIO
 
 from pykafka_classic.common.clock import Random
+
+
+class Died(BaseException):
+    """The process is no more; a BaseException, so that nothing takes it for an error to be dealt with."""
 
 
 class _Inode:
@@ -53,9 +59,13 @@ class FakeFile:
     def append(self, buffers: Sequence[bytes | bytearray | memoryview]) -> int:
         """Write at the end; the position of the first byte."""
         self._file_system.check(self._path)
-        position = len(self._inode.data)
-        for buffer in buffers:
-            self._inode.data += buffer
+        position, data = len(self._inode.data), b"".join(buffers)
+        try:
+            self._file_system.changing()
+        except Died:
+            self._inode.data += data[: len(data) // 2]
+            raise
+        self._inode.data += data
         self._changed()
         return position
 
@@ -68,6 +78,7 @@ class FakeFile:
     def write_at(self, position: int, data: bytes) -> None:
         """Overwrite in place."""
         self._file_system.check(self._path)
+        self._file_system.changing()
         if position > len(self._inode.data):
             self._inode.data.extend(bytes(position - len(self._inode.data)))
         self._inode.data[position : position + len(data)] = data
@@ -76,6 +87,7 @@ class FakeFile:
     def truncate(self, size: int) -> None:
         """Cut, or extend with zeros."""
         self._file_system.check(self._path)
+        self._file_system.changing()
         data = self._inode.data
         if size < len(data):
             del data[size:]
@@ -87,6 +99,7 @@ class FakeFile:
     def sync(self) -> None:
         """What is in the file now survives a crash (its name may not)."""
         self._file_system.check(self._path)
+        self._file_system.changing()
         self._inode.durable = bytes(self._inode.data)
         self._file_system.syncs += 1
 
@@ -114,6 +127,9 @@ class FakeFileSystem:
         self._directories: set[str] = {"/"}
         self._locks: set[str] = set()
         self._failing: tuple[str, ...] = ()
+        self._dead = False
+        self._changes_left: int | None = None  # until the process dies; None: it lives on
+        self.changes = 0
 
     # What tests do to it
 
@@ -125,18 +141,34 @@ class FakeFileSystem:
         self._files = {path: survivors[id(inode)] for path, inode in self._durable_files.items()}
         self._durable_files = dict(self._files)
         self._journal.clear()
-        self._locks.clear()
+        self.kill()
 
     def kill(self) -> None:
         """The process dies: what was written stays, its locks go."""
         self._locks.clear()
+        self._dead, self._changes_left = False, None
+
+    def die_at(self, change: int) -> None:
+        """Die in this change of the disk, counted from 0."""
+        self._changes_left = change
+
+    def changing(self) -> None:
+        """A change of the disk is about to happen."""
+        if self._changes_left == 0:
+            self._dead = True
+            raise Died
+        if self._changes_left is not None:
+            self._changes_left -= 1
+        self.changes += 1
 
     def fail(self, *prefixes: str) -> None:
         """From now on calls under these paths raise OSError; none: all is well again."""
         self._failing = prefixes
 
     def check(self, path: str) -> None:
-        """Raise OSError where the path has been made to fail."""
+        """Raise OSError where the path has been made to fail, Died where the process is dead."""
+        if self._dead:
+            raise Died
         for prefix in self._failing:
             if path.startswith(prefix):
                 raise OSError(EIO, "Input/output error", path)
@@ -154,6 +186,7 @@ class FakeFileSystem:
         if inode is None:
             if not create or posixpath.dirname(path) not in self._directories:
                 raise FileNotFoundError(path)
+            self.changing()
             inode = _Inode(self.now_ms)
             self._set_name(path, inode)
         return FakeFile(self, path, inode)
@@ -169,6 +202,7 @@ class FakeFileSystem:
         self.check(path)
         if posixpath.dirname(path) not in self._directories:
             raise FileNotFoundError(path)
+        self.changing()
         inode = _Inode(self.now_ms)
         inode.data[:] = data
         inode.durable = data
@@ -207,6 +241,7 @@ class FakeFileSystem:
     def set_modified_ms(self, path: str, modified_ms: int) -> None:
         """Set the time of last modification."""
         self.check(path)
+        self.changing()
         self._inode(path).modified_ms = modified_ms
 
     def make_directory(self, path: str) -> None:
@@ -219,6 +254,7 @@ class FakeFileSystem:
     def rename(self, old: str, new: str) -> None:
         """Atomic. A file's new name lasts after `sync_directory`, a directory's at once."""
         self.check(old)
+        self.changing()
         if old in self._directories:
             self._rename_directory(old, new)
         else:
@@ -229,12 +265,14 @@ class FakeFileSystem:
     def remove(self, path: str) -> None:
         """Remove a file."""
         self.check(path)
+        self.changing()
         self._inode(path)
         self._set_name(path, None)
 
     def remove_tree(self, path: str) -> None:
         """Remove a directory and all in it."""
         self.check(path)
+        self.changing()
         prefix = path + "/"
         for files in (self._files, self._durable_files):
             for name in [name for name in files if name.startswith(prefix)]:
@@ -245,6 +283,7 @@ class FakeFileSystem:
     def sync_directory(self, path: str) -> None:
         """The names in this directory are now as they look."""
         self.check(path)
+        self.changing()
         for name, inode in self._journal:
             if posixpath.dirname(name) == path:
                 self._apply(name, inode)

@@ -453,3 +453,51 @@ def test_a_full_map_takes_nothing_more() -> None:
     assert offsets.put(b"a", 1)
     assert not offsets.put(b"b", 2)
     assert offsets.get(b"b") == -1
+
+
+# How fast, how much
+
+
+def test_a_batch_with_more_keys_than_the_map_holds_does_not_stop_the_cleaning(disk: Disk) -> None:
+    log = disk.open()
+    for _ in range(8):
+        log.append_as_leader(batch([(b"key-%d" % number, b"v") for number in range(20)]), leader_epoch=0)
+    log.update_high_watermark(log.log_end_offset)
+    before = latest(log)
+    cleaner = cleaner_of(disk, log, map_entries_max=3)
+    passes = 0
+    while clean(disk, log, cleaner):
+        passes += 1
+        assert passes < 10
+    assert cleaner.first_dirty_offset(PARTITION) == log.active_segment.base_offset
+    assert latest(log) == before
+
+
+def test_the_cleaner_keeps_to_its_rate_within_a_segment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pykafka_classic.log.cleaner.STEP_BYTES", 1000)
+    disk = Disk(segment_bytes=10_000, cleanup_policy=COMPACT, min_cleanable_dirty_ratio=0.0)
+    log = disk.open()
+    put(log, *keys(3, count=300))
+    dirty = log.size - log.active_segment.size
+    cleaning = spawn(cleaner_of(disk, log, io_bytes_per_second=10_000).clean_filthiest())
+    pauses = 0
+    while not cleaning.settled:
+        assert disk.clock.advance_to_next()
+        pauses += 1
+    assert pauses > 2 * dirty / 1000 - 10  # it reads everything twice, a kilobyte at a time
+    assert disk.clock.monotonic_ms() == pytest.approx(2 * dirty / 10, rel=0.05)  # ms: at 10 bytes a ms; what it writes is little
+    assert content(log)[0][0] > 0
+
+
+def test_stopping_in_the_midst_of_a_segment_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pykafka_classic.log.cleaner.STEP_BYTES", 1000)
+    disk = Disk(segment_bytes=10_000, cleanup_policy=COMPACT, min_cleanable_dirty_ratio=0.0)
+    log = disk.open()
+    put(log, *keys(3, count=300))
+    cleaner = cleaner_of(disk, log, io_bytes_per_second=10_000)
+    cleaner.start([LOG_DIR])
+    while not [name for name in disk.names() if name.endswith(".cleaned")]:
+        assert disk.clock.advance_to_next()
+    stopping = spawn(cleaner.stop())
+    assert stopping.settled
+    assert not [name for name in disk.names() if name.endswith(".cleaned")]

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from pykafka_classic.common.errors import KafkaError
 from pykafka_classic.log.checkpoints import MalformedCheckpoint
 from pykafka_classic.log.log import Log
 from tests.unit.log.helpers import NOW_MS, Disk, batch, fill, message, offsets_of, read_all
@@ -132,13 +133,14 @@ def test_an_absurd_offset_is_cut(disk: Disk) -> None:
 
 
 @pytest.mark.parametrize("kind", ["index", "timeindex"])
-@pytest.mark.parametrize("clean", [True, False])
-def test_missing_indexes_are_made_anew(disk: Disk, kind: str, clean: bool) -> None:
+@pytest.mark.parametrize(("clean", "recovery_point"), [(True, 12), (False, 0), (False, 12)])
+def test_missing_indexes_are_made_anew(disk: Disk, kind: str, clean: bool, recovery_point: int) -> None:
     written(disk).close()
     for name in [name for name in disk.names() if name.endswith(f".{kind}")]:
         disk.file_system.remove(path(disk, name))
-    log = disk.open(clean=clean)
+    log = disk.open(clean=clean, recovery_point=recovery_point)
     assert offsets_of(read_all(log)) == list(range(12))
+    assert log.offset_for_timestamp(1003) == (1003, 3, 0)
     assert f"{MIDDLE}.{kind}" in disk.names()
 
 
@@ -316,3 +318,45 @@ def test_the_format_of_the_topic_may_change_between_two_lives(disk: Disk) -> Non
     assert log.leader_epoch_cache.entries == []
     assert "leader-epoch-checkpoint" not in disk.names()
     assert offsets_of(read_all(log)) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("clean", [True, False])
+def test_all_batches_that_a_producer_may_have_in_flight_are_known_after_a_restart(clean: bool) -> None:
+    disk = Disk(segment_bytes=250, index_interval_bytes=0)  # two batches a segment: they reach back over several
+    log = disk.open()
+    disk.file_system.now_ms = NOW_MS
+    for sequence in range(7):
+        log.append_as_leader(batch(producer=(7, 0, sequence), timestamp=NOW_MS), leader_epoch=0)
+    assert len(log.segments) == 3
+    if clean:
+        log.close()
+    again = disk.open(clean=clean)
+    sent_again = [again.append_as_leader(batch(producer=(7, 0, sequence), timestamp=NOW_MS), leader_epoch=0) for sequence in range(2, 7)]
+    assert [(info.duplicate, info.first_offset) for info in sent_again] == [(True, offset) for offset in range(2, 7)]
+    with pytest.raises(KafkaError, match="Out of order"):
+        again.append_as_leader(batch(producer=(7, 0, 1), timestamp=NOW_MS), leader_epoch=0)
+    assert not again.append_as_leader(batch(producer=(7, 0, 7), timestamp=NOW_MS), leader_epoch=0).duplicate
+
+
+def test_batches_in_flight_are_known_after_a_truncation_to_a_segments_start() -> None:
+    disk = Disk(segment_bytes=250, index_interval_bytes=0)
+    log = disk.open()
+    disk.file_system.now_ms = NOW_MS
+    for sequence in range(7):
+        log.append_as_leader(batch(producer=(7, 0, sequence), timestamp=NOW_MS), leader_epoch=0)
+    log.truncate_to(list(log.segments)[2].base_offset)
+    last = log.log_end_offset - 1
+    assert last >= 2
+    assert log.append_as_leader(batch(producer=(7, 0, last - 1), timestamp=NOW_MS), leader_epoch=0).duplicate
+
+
+def test_a_quiet_log_is_not_searched_for_batches_in_flight(disk: Disk) -> None:
+    log = disk.open()
+    disk.file_system.now_ms = NOW_MS
+    for sequence in range(200):
+        log.append_as_leader(batch(producer=(7, 0, sequence), timestamp=NOW_MS), leader_epoch=0)
+    log.close()
+    disk.file_system.reads = 0
+    disk.clock.advance(3_600_000)
+    disk.open()
+    assert disk.file_system.reads < 10

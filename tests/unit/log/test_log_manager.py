@@ -385,3 +385,96 @@ def test_two_logs_of_one_partition_stop_the_start(broker: Broker) -> None:
     for path in DIRS:
         broker.file_system.make_directory(f"{path}/flights-0")
     assert isinstance(broker.manager().load().error(), ValueError)
+
+
+# What the log says about a start
+
+
+def started(broker: Broker, caplog: pytest.LogCaptureFixture) -> list[str]:
+    """The lines of a start that tell how far the loading is."""
+    caplog.clear()
+    with caplog.at_level("INFO", "kafka.log.LogManager"):
+        broker.start()
+    return [message for message in caplog.messages if message.startswith(("Completed load", "Loaded"))]
+
+
+def test_after_a_kill_each_log_dir_tells_how_far_its_recovery_is_and_what_was_cut(caplog: pytest.LogCaptureFixture) -> None:
+    broker = Broker(["/a"], num_recovery_threads_per_data_dir=2)
+    manager = broker.start()
+    for partition in range(3):
+        fill(manager.get_or_create_log(flights(partition)), 7)
+    broker.file_system.kill()
+    broker.file_system.open("/a/flights-1/00000000000000000005.log").append([b"torn"])
+    size = sum(len(data) for name, data in broker.file_system.files_under("/a").items() if name.endswith(".log"))
+    *each, directory, _ = started(broker, caplog)
+    assert [line.rpartition(" in ")[0].rpartition("(")[2] for line in each] == ["1/3 loaded", "2/3 loaded", "3/3 loaded"]
+    assert directory == f"Loaded 3 logs (recovered 6 segments with {size / 1_000_000:.1f} MB, cut off 4 bytes) in /a in 0ms with 2 threads"
+
+
+def test_after_a_clean_stop_nothing_is_recovered(caplog: pytest.LogCaptureFixture) -> None:
+    broker = Broker(["/a"])
+    manager = broker.start()
+    fill(manager.get_or_create_log(flights(0)), 7)
+    broker.stop(manager)
+    assert "Loaded 1 logs in /a in 0ms with 1 threads" in started(broker, caplog)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_recovery_runs_in_as_many_jobs_as_it_may(threads: int) -> None:
+    broker = Broker(["/a"], num_recovery_threads_per_data_dir=threads)
+    manager = broker.start()
+    for partition in range(5):
+        fill(manager.get_or_create_log(flights(partition)), 3)
+    broker.file_system.kill()
+    broker.background.queued = True
+    loading = broker.manager().load()
+    broker.background.run_next()  # opens the log dir
+    at_the_same_time = []
+    while not loading.settled:
+        at_the_same_time.append(broker.background.pending)
+        broker.background.run_next()
+    assert at_the_same_time == [min(threads, 5 - number) for number in range(5)]
+
+
+# Disks that fail
+
+
+@pytest.mark.parametrize("checkpoint", ["checkpoint_recovery_points", "checkpoint_log_start_offsets", "checkpoint_high_watermarks"])
+def test_a_checkpoint_that_cannot_be_written_takes_its_log_dir_offline(broker: Broker, checkpoint: str) -> None:
+    manager = broker.start()
+    kept, lost = manager.get_or_create_log(flights(1)), manager.get_or_create_log(flights(0))
+    failed: list[str] = []
+    manager.add_failure_listener(failed.append)
+    broker.file_system.fail(lost.parent_dir)
+    getattr(manager, checkpoint)()
+    broker.clock.advance()
+    assert failed == [lost.parent_dir]
+    assert manager.get_log(flights(0)) is None
+    assert manager.get_log(flights(1)) is kept
+
+
+def test_leader_epochs_that_cannot_be_written_take_their_log_dir_offline(broker: Broker) -> None:
+    manager = broker.start()
+    log = manager.get_or_create_log(flights(0))
+    broker.file_system.fail(log.parent_dir)
+    log.leader_epoch_cache.assign(5, 0)
+    assert manager.offline_log_dirs == [log.parent_dir]
+
+
+def test_a_disk_that_fails_during_a_clean_stop_gets_no_marker_and_the_others_do(broker: Broker) -> None:
+    manager = broker.start()
+    for partition in range(2):
+        fill(manager.get_or_create_log(flights(partition)), 3)
+    broker.file_system.fail("/a/.kafka_cleanshutdown")
+    broker.stop(manager)
+    broker.file_system.fail()
+    assert broker.file_system.exists("/b/.kafka_cleanshutdown")
+    assert not broker.file_system.exists("/a/.kafka_cleanshutdown")
+
+
+@pytest.mark.parametrize("enabled", ["true", "false"])
+def test_compacted_logs_are_not_for_retention_by_time(enabled: str) -> None:
+    broker = Broker(["/a"], log_cleaner_enable=enabled, log_cleaner_backoff_ms=10**9)
+    manager = broker.start({"flights": {"cleanup.policy": "compact,delete", "retention.ms": "1000"}})
+    fill(manager.get_or_create_log(flights(0)), 12, timestamp=NOW_MS - 10**7)
+    assert manager.apply_retention() == 0

@@ -33,7 +33,7 @@ from pykafka_classic.log.append_checks import AppendRules
 from pykafka_classic.log.append_origin import AppendOrigin
 from pykafka_classic.log.checkpoints import encode_epochs
 from pykafka_classic.log.leader_epoch_cache import LeaderEpochFileCache
-from pykafka_classic.log.leader_records import prepare_leader_append
+from pykafka_classic.log.leader_records import Produced, prepare_leader_append
 from pykafka_classic.log.log_append import Incoming, fitting_runs, from_leader
 from pykafka_classic.log.log_flusher import LogFlusher
 from pykafka_classic.log.log_loader import LoadedLog
@@ -157,7 +157,7 @@ class Log:
     # Appending
 
     @storage_errors
-    def append_as_leader(self, records: bytes | memoryview, *, leader_epoch: int, origin: AppendOrigin = AppendOrigin.CLIENT) -> LogAppendInfo:
+    def append_as_leader(self, records: Produced, *, leader_epoch: int, origin: AppendOrigin = AppendOrigin.CLIENT) -> LogAppendInfo:
         """Give records offsets from the LEO on and write them.
 
         Raises KafkaError with the code that a Produce answer carries, RecordValidationError (a KafkaError) where single records are at fault.

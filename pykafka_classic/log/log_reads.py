@@ -110,6 +110,7 @@ def _record_at_or_after(log: Log, segment: LogSegment, timestamp: int) -> Timest
     header = segment.find_offset_by_timestamp(timestamp, log.log_start_offset)
     while header is not None:
         (batch,) = iterate_batches(segment.file().read_at(header.position, header.size))
+        batch.ensure_valid()
         for record in batch.records():
             if record.timestamp >= timestamp and record.offset >= log.log_start_offset:
                 return TimestampedOffset(record.timestamp, record.offset, header.leader_epoch if header.leader_epoch >= 0 else None)

@@ -98,9 +98,9 @@ class ReplicaManager:
             config.broker_id, config.replica_lag_time_max_ms, services.clock, log_manager, self._delayed, isr_manager, metadata_cache.is_alive
         )
         self._roles = ReplicaRoles(config, self._hosted, partition_services, self._fetchers, metadata_cache)
-        self._appends = RecordAppends(self._hosted, self._delayed)
+        self._appends = RecordAppends(self._hosted, self._delayed, services.background)
         selector = make_replica_selector(config.replica_selector_class, metadata_cache)
-        self._reads = LogReads(self._hosted, self._delayed.fetch, services.clock, selector)
+        self._reads = LogReads(self._hosted, self._delayed.fetch, services, selector)
         self._checkpointing = False
         self._stopped = False
         log_manager.add_failure_listener(self._log_dir_failed)

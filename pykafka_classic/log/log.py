@@ -26,7 +26,7 @@ from uuid import UUID
 
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.log_config import LogConfig
-from pykafka_classic.common.promise import Promise
+from pykafka_classic.common.promise import Promise, spawn
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.log import log_reads, log_truncation, names
 from pykafka_classic.log.append_checks import AppendRules
@@ -242,10 +242,9 @@ class Log:
         """Those that overlap [offset, max_offset)."""
         return log_reads.aborted_between(self, offset, max_offset)
 
-    @storage_errors
-    def offset_for_timestamp(self, timestamp: int) -> TimestampedOffset | None:
+    def offset_for_timestamp(self, timestamp: int) -> Promise[TimestampedOffset | None]:
         """The first record not older than `timestamp` (ms); -2 and -1 ask for the log's ends. UNSUPPORTED_FOR_MESSAGE_FORMAT where records have no time."""
-        return log_reads.offset_for_timestamp(self, timestamp)
+        return spawn(log_reads.offset_for_timestamp(self, timestamp))
 
     @storage_errors
     def legacy_offsets_before(self, timestamp: int, max_num: int) -> list[int]:

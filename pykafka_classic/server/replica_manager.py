@@ -19,7 +19,7 @@ from pykafka_classic.cluster.partition_reads import fetch_offset_for_timestamp, 
 from pykafka_classic.common.config import KafkaConfig
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.log_config import LogConfig
-from pykafka_classic.common.promise import Promise
+from pykafka_classic.common.promise import Promise, spawn
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.log.append_origin import AppendOrigin
 from pykafka_classic.log.log import Log
@@ -217,15 +217,16 @@ class ReplicaManager:
         isolation_level: int | None,
         current_leader_epoch: int,
         fetch_only_from_leader: bool,
-    ) -> TimestampedOffset | None:
-        """ListOffsets from v1 on. Raises KafkaError."""
-        return fetch_offset_for_timestamp(
+    ) -> Promise[TimestampedOffset | None]:
+        """ListOffsets from v1 on. Raises KafkaError, or fails with one."""
+        looking = fetch_offset_for_timestamp(
             self.partition(topic_partition),
             timestamp,
             isolation_level=isolation_level,
             current_leader_epoch=current_leader_epoch,
             only_leader=fetch_only_from_leader,
         )
+        return spawn(looking)
 
     def legacy_fetch_offsets_for_timestamp(
         self, topic_partition: TopicPartition, timestamp: int, *, max_num_offsets: int, from_consumer: bool, fetch_only_from_leader: bool

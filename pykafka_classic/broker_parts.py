@@ -149,6 +149,7 @@ class BrokerBuilder:
         return BrokerServices(
             config=config,
             clock=seams.clock,
+            background=seams.background,
             zk=seams.zk,
             cluster_id=self._cluster_id,
             metadata_cache=self._metadata_cache,

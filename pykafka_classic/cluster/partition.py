@@ -28,9 +28,11 @@ from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.log.append_origin import AppendOrigin
 from pykafka_classic.log.batch_header import iterate_headers
+from pykafka_classic.log.leader_records import Produced
 from pykafka_classic.log.log import Log
 from pykafka_classic.log.log_manager import LogManager
 from pykafka_classic.log.log_values import LogAppendInfo
+from pykafka_classic.log.pending_append import PendingAppend, takes_long
 from pykafka_classic.protocol.messages.leader_and_isr import LeaderAndIsrPartitionState
 
 log = logging.getLogger("kafka.cluster.Partition")
@@ -202,11 +204,24 @@ class Partition:
 
     # Leading
 
-    def append_records_to_leader(self, records: bytes | memoryview, origin: AppendOrigin, *, required_acks: int) -> tuple[LogAppendInfo, bool]:
+    def append_records_to_leader(self, records: Produced, origin: AppendOrigin, *, required_acks: int) -> tuple[LogAppendInfo, bool]:
         """Append; what was appended, and whether the high watermark moved with it.
 
         Raises NOT_LEADER_OR_FOLLOWER, NOT_ENOUGH_REPLICAS (before anything is written), and what `Log.append_as_leader` raises.
         """
+        leader_log = self._log_to_append_to(required_acks)
+        info = leader_log.append_as_leader(records, leader_epoch=self.leader_epoch, origin=origin)
+        return info, self._maybe_increment_high_watermark(leader_log)
+
+    def takes_long(self, records: bytes | memoryview, origin: AppendOrigin) -> bool:
+        """Whether these should be looked at in another thread first. What coordinators write is small and known to be well formed."""
+        return self.log is not None and origin is AppendOrigin.CLIENT and takes_long(records, self.log.append_rules)
+
+    def pending_append(self, records: bytes | memoryview, origin: AppendOrigin, *, required_acks: int) -> PendingAppend:
+        """What of an append may be done in another thread before `append_records_to_leader`. Raises as that one."""
+        return PendingAppend(self._log_to_append_to(required_acks), records, self.leader_epoch, origin)
+
+    def _log_to_append_to(self, required_acks: int) -> Log:
         leader_log = self.leader_log
         if leader_log is None:
             raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER, f"Leader not local for partition {self.topic_partition} on broker {self.local_broker_id}")
@@ -216,8 +231,7 @@ class Partition:
                 f"The size of the current ISR {self.in_sync.state.isr} is insufficient to satisfy the min.isr requirement of "
                 f"{leader_log.config.min_insync_replicas} for partition {self.topic_partition}",
             )
-        info = leader_log.append_as_leader(records, leader_epoch=self.leader_epoch, origin=origin)
-        return info, self._maybe_increment_high_watermark(leader_log)
+        return leader_log
 
     def update_follower_fetch_state(self, follower_id: int, fetch_offset: int, log_start_offset: int, leader_end_offset: int) -> bool:
         """A follower fetched: it has all below `fetch_offset`. False where it is not a replica of this partition."""

@@ -46,6 +46,7 @@ class PartitionFetch:
     sent_high_watermark: int = UNKNOWN_OFFSET  # -1: none sent yet, or an error was: the next answer must name the partition
     sent_log_start_offset: int = UNKNOWN_OFFSET
     verified_leader_epoch: int = NO_EPOCH
+    served_from: int = UNKNOWN_OFFSET  # the offset from which a consumer was last given records
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,7 +100,7 @@ def last_offset_for_leader_epoch(partition: Partition, leader_epoch: int, *, cur
     return EpochEndOffset(*log.leader_epoch_cache.end_offset_for(leader_epoch, log.log_end_offset))
 
 
-def fetch_offset_for_timestamp(
+async def fetch_offset_for_timestamp(
     partition: Partition, timestamp: int, *, isolation_level: int | None, current_leader_epoch: int, only_leader: bool
 ) -> TimestampedOffset | None:
     """ListOffsets: the first record not older than `timestamp` (-1: the end, -2: the start) that the asker may see; None where there is none.
@@ -116,7 +116,7 @@ def fetch_offset_for_timestamp(
         if lagging:
             raise _not_available(partition, log)
         return TimestampedOffset(NO_TIMESTAMP, bound, partition.leader_epoch)
-    found = log.offset_for_timestamp(timestamp)
+    found = await log.offset_for_timestamp(timestamp)
     if timestamp == EARLIEST_TIMESTAMP or (found is not None and found.offset < bound):
         return found
     if lagging:

@@ -17,7 +17,7 @@ UNKNOWN_OFFSET: Final = -1
 class Replica:
     """One remote replica. Invariant: `last_caught_up_ms` never falls while the leadership lasts."""
 
-    __slots__ = ("broker_id", "last_caught_up_ms", "last_fetch_leader_log_end_offset", "last_fetch_ms", "log_end_offset", "log_start_offset")
+    __slots__ = ("broker_id", "last_caught_up_ms", "last_fetch_leader_log_end_offset", "last_fetch_ms", "log_end_offset", "log_start_offset", "served_from")
 
     def __init__(self, broker_id: int) -> None:
         self.broker_id = broker_id
@@ -26,6 +26,7 @@ class Replica:
         self.last_fetch_leader_log_end_offset = 0  # the leader's end when it last fetched
         self.last_fetch_ms = NEVER_MS
         self.last_caught_up_ms = NEVER_MS
+        self.served_from = UNKNOWN_OFFSET  # the offset from which it was last given records
 
     def update_fetch_state(self, fetch_offset: int, log_start_offset: int, *, fetch_ms: float, leader_end_offset: int) -> None:
         """The follower fetched from `fetch_offset` when the leader's log ended at `leader_end_offset`.

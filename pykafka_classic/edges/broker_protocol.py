@@ -41,7 +41,7 @@ PIPELINED_PRODUCE_MAX: Final = 100
 # Answers to requests that came together leave together, unless there is much of them.
 COLLECTED_MAX_BYTES: Final = 64 * 1024
 
-# What a dispatcher may answer: a response, a response later, or none (Produce with acks=0).
+# What a dispatcher may answer: a response, a response later, or none (Produce with acks=0), at once or later.
 DispatchResult: TypeAlias = "Message | Promise[Message] | None"
 Dispatch: TypeAlias = Callable[[RequestContext, str], DispatchResult]
 

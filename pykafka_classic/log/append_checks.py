@@ -42,6 +42,11 @@ class AppendRules:
     max_message_bytes: int = 1048588
     zstd_allowed: bool = True  # inter.broker.protocol.version is 2.1 or later
 
+    @property
+    def about_records(self) -> bool:
+        """Do they ask something of every single record: a key, or a timestamp that is near enough?"""
+        return self.compacted or (self.timestamp_difference_max_ms != LONG_MAX and not self.log_append_time)
+
     @staticmethod
     def of(topic_partition: TopicPartition, config: LogConfig, *, zstd_allowed: bool = True) -> AppendRules:
         """The rules of a topic's configuration."""

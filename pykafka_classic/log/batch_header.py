@@ -158,6 +158,24 @@ def scan_headers(file: ReadableFile, position: int, end: int) -> Iterator[BatchH
         position += size
 
 
+def verified_batches(file: ReadableFile, end: int, base_offset: int) -> Iterator[tuple[BatchHeader, memoryview]]:
+    """All batches of a segment, to its last byte, each after a look at its checksum and offsets. Raises CorruptBatch with the position."""
+    position, next_offset = 0, base_offset
+    try:
+        for header, batch in scan_batches(file, 0, end):
+            position = header.position
+            if not has_valid_crc(batch, header):
+                raise CorruptBatch(f"the batch with offsets {header.base_offset} to {header.last_offset} has a wrong checksum")
+            if header.base_offset < next_offset or header.last_offset < header.base_offset:
+                raise CorruptBatch(f"offsets {header.base_offset} to {header.last_offset} where at least {next_offset} is expected")
+            yield header, batch
+            position, next_offset = position + header.size, header.last_offset + 1
+    except CorruptBatch as error:
+        raise CorruptBatch(f"position {position}: {error}") from error
+    if position != end:
+        raise CorruptBatch(f"position {position}: a batch that goes beyond the end of the file, at {end}")
+
+
 def scan_batches(file: ReadableFile, position: int, end: int) -> Iterator[tuple[BatchHeader, memoryview]]:
     """Batches with their bytes, read by the megabyte; stops before a torn tail. Checksums are not looked at. Raises CorruptBatch."""
     chunk, chunk_start = memoryview(b""), position

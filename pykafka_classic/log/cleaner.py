@@ -5,7 +5,10 @@
    together.
 
 A record is kept if it has a key, no later record of the map has the same one, and, if it is a tombstone (no value), it is not old enough to be forgotten. What
-lies behind the map's end is copied as it is. See cleaned_transactions.py for transactions and record_filter.py for batches.
+lies behind the map's end is copied as it is. Checksums are looked at before anything is copied: batches that lose records get new ones, and damage would be
+covered up. A damaged segment is left as it is, and the log is not compacted any more.
+
+See cleaned_transactions.py for transactions and record_filter.py for batches.
 
 Both are generators that pause after some megabytes: what drives them may wait there, to keep to `log.cleaner.io.max.bytes.per.second`.
 
@@ -21,7 +24,7 @@ from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 from pykafka_classic.common.log_config import LogConfig
 from pykafka_classic.log import names
-from pykafka_classic.log.batch_header import BatchHeader, parse_header, scan_batches
+from pykafka_classic.log.batch_header import BatchHeader, CorruptBatch, parse_header, verified_batches
 from pykafka_classic.log.cleaned_transactions import CleanedTransactions
 from pykafka_classic.log.file_system import File, FileSystem
 from pykafka_classic.log.log_append import largest_of
@@ -244,10 +247,13 @@ class Cleaner:
 
     def _batches(self, source: Source) -> Iterator[tuple[BatchHeader, memoryview]]:
         with self._opened(source) as file:
-            for found in scan_batches(file, 0, source.size):
-                if self._task.should_stop():
-                    raise CleaningAborted
-                yield found
+            try:
+                for found in verified_batches(file, source.size, source.base_offset):
+                    if self._task.should_stop():
+                        raise CleaningAborted
+                    yield found
+            except CorruptBatch as error:
+                raise CorruptBatch(f"{self._path(source, names.LOG)}, {error}") from error
 
     @contextmanager
     def _opened(self, source: Source) -> Iterator[File]:

@@ -6,7 +6,7 @@ A magic 2 batch stays where it is in the request: what is written is a new 61-by
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.log.append_checks import AppendContext
@@ -15,10 +15,14 @@ from pykafka_classic.log.batch_header import BatchHeader, iterate_headers, parse
 from pykafka_classic.log.log_append import Incoming
 from pykafka_classic.log.log_validator import ValidatedRecords, validate_append
 from pykafka_classic.log.log_values import LogAppendInfo
+from pykafka_classic.log.pending_append import PendingAppend
 from pykafka_classic.log.time_index import TimestampOffset
 
 if TYPE_CHECKING:
     from pykafka_classic.log.log import Log
+
+
+Produced: TypeAlias = "bytes | memoryview | PendingAppend"  # what a producer sent, or that after the long part of looking at it
 
 
 class LeaderAppend(NamedTuple):
@@ -28,9 +32,13 @@ class LeaderAppend(NamedTuple):
     info: LogAppendInfo
 
 
-def prepare_leader_append(log: Log, records: bytes | memoryview, leader_epoch: int, origin: AppendOrigin) -> LeaderAppend | None:
+def prepare_leader_append(log: Log, records: Produced, leader_epoch: int, origin: AppendOrigin) -> LeaderAppend | None:
     """Check, convert, assign offsets from the LEO on; None where there is no whole batch. Raises KafkaError with the code that a Produce answer carries."""
-    validated = validate_append(records, log.append_rules, AppendContext(log.log_end_offset, log.now_ms(), leader_epoch, origin))
+    if isinstance(records, PendingAppend):
+        assert records.fits(log, leader_epoch)
+        validated = records.validated
+    else:
+        validated = validate_append(records, log.append_rules, AppendContext(log.log_end_offset, log.now_ms(), leader_epoch, origin))
     if validated is None:
         return None
     size = validated.size

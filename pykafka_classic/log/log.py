@@ -26,14 +26,14 @@ from uuid import UUID
 
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.log_config import LogConfig
-from pykafka_classic.common.promise import Promise
+from pykafka_classic.common.promise import Promise, spawn
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.log import log_reads, log_truncation, names
 from pykafka_classic.log.append_checks import AppendRules
 from pykafka_classic.log.append_origin import AppendOrigin
 from pykafka_classic.log.checkpoints import encode_epochs
 from pykafka_classic.log.leader_epoch_cache import LeaderEpochFileCache
-from pykafka_classic.log.leader_records import prepare_leader_append
+from pykafka_classic.log.leader_records import Produced, prepare_leader_append
 from pykafka_classic.log.log_append import Incoming, fitting_runs, from_leader
 from pykafka_classic.log.log_flusher import LogFlusher
 from pykafka_classic.log.log_loader import LoadedLog
@@ -157,7 +157,7 @@ class Log:
     # Appending
 
     @storage_errors
-    def append_as_leader(self, records: bytes | memoryview, *, leader_epoch: int, origin: AppendOrigin = AppendOrigin.CLIENT) -> LogAppendInfo:
+    def append_as_leader(self, records: Produced, *, leader_epoch: int, origin: AppendOrigin = AppendOrigin.CLIENT) -> LogAppendInfo:
         """Give records offsets from the LEO on and write them.
 
         Raises KafkaError with the code that a Produce answer carries, RecordValidationError (a KafkaError) where single records are at fault.
@@ -242,10 +242,9 @@ class Log:
         """Those that overlap [offset, max_offset)."""
         return log_reads.aborted_between(self, offset, max_offset)
 
-    @storage_errors
-    def offset_for_timestamp(self, timestamp: int) -> TimestampedOffset | None:
+    def offset_for_timestamp(self, timestamp: int) -> Promise[TimestampedOffset | None]:
         """The first record not older than `timestamp` (ms); -2 and -1 ask for the log's ends. UNSUPPORTED_FOR_MESSAGE_FORMAT where records have no time."""
-        return log_reads.offset_for_timestamp(self, timestamp)
+        return spawn(log_reads.offset_for_timestamp(self, timestamp))
 
     @storage_errors
     def legacy_offsets_before(self, timestamp: int, max_num: int) -> list[int]:

@@ -6,12 +6,15 @@ Source: facts/storage.md 14; Log.scala (read, fetchOffsetByTimestamp, legacyFetc
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from pykafka_classic.common.errors import ErrorCode, KafkaError
-from pykafka_classic.common.file_records import FileRecords
+from pykafka_classic.common.file_records import FileRecords, ReadableFile
+from pykafka_classic.log.batch_header import BatchHeader
 from pykafka_classic.log.log_values import FetchDataInfo, LogOffsetMetadata, TimestampedOffset
 from pykafka_classic.log.transaction_index import AbortedTransaction
+from pykafka_classic.records.layout import CODEC_MASK
 from pykafka_classic.records.record_batch import iterate_batches
 
 if TYPE_CHECKING:
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
 
 EARLIEST: Final = -2
 LATEST: Final = -1
+SEARCHED_AT_ONCE: Final = 64 * 1024  # bytes of a plain batch whose records are looked at without another thread
 
 
 def read_segment(segment: LogSegment, start_offset: int, max_length: int, end: int, *, min_one_message: bool) -> FetchDataInfo | None:
@@ -87,8 +91,11 @@ def aborted_between(log: Log, offset: int, max_offset: int) -> list[AbortedTrans
     return collected
 
 
-def offset_for_timestamp(log: Log, timestamp: int) -> TimestampedOffset | None:
-    """The first record at or after the log start with a timestamp not below `timestamp`; EARLIEST and LATEST name the log's ends."""
+async def offset_for_timestamp(log: Log, timestamp: int) -> TimestampedOffset | None:
+    """The first record at or after the log start with a timestamp not below `timestamp`; EARLIEST and LATEST name the log's ends.
+
+    A batch that takes long to unpack is searched in a thread. Raises KafkaError.
+    """
     if timestamp == EARLIEST:
         first = log.leader_epoch_cache.entries[:1]
         return TimestampedOffset(-1, log.log_start_offset, first[0][0] if first and first[0][1] <= log.log_start_offset else None)
@@ -100,20 +107,35 @@ def offset_for_timestamp(log: Log, timestamp: int) -> TimestampedOffset | None:
             f"Cannot search offsets based on timestamp because message format version for partition {log.topic_partition} is "
             f"{log.config.message_format_version} which is earlier than the minimum required version 0.10.0-IV0",
         )
-    for segment in log.segments:
-        if segment.retention_timestamp() >= timestamp and (found := _record_at_or_after(log, segment, timestamp)) is not None:
-            return found  # a segment that was truncated to nothing goes by its file's time, and holds no record
+    try:
+        for segment in list(log.segments):
+            if segment.retention_timestamp() >= timestamp and (found := await _record_at_or_after(log, segment, timestamp)) is not None:
+                return found  # a segment that was truncated to nothing goes by its file's time, and holds no record
+    except OSError as error:
+        raise log.storage_failed(error) from error
     return None
 
 
-def _record_at_or_after(log: Log, segment: LogSegment, timestamp: int) -> TimestampedOffset | None:
-    header = segment.find_offset_by_timestamp(timestamp, log.log_start_offset)
+async def _record_at_or_after(log: Log, segment: LogSegment, timestamp: int) -> TimestampedOffset | None:
+    start = log.log_start_offset
+    header = segment.find_offset_by_timestamp(timestamp, start)
     while header is not None:
-        (batch,) = iterate_batches(segment.file().read_at(header.position, header.size))
-        for record in batch.records():
-            if record.timestamp >= timestamp and record.offset >= log.log_start_offset:
-                return TimestampedOffset(record.timestamp, record.offset, header.leader_epoch if header.leader_epoch >= 0 else None)
+        search = partial(_search, segment.file(), header, timestamp, start)
+        is_small = header.size <= SEARCHED_AT_ONCE and not header.attributes & CODEC_MASK
+        found = search() if is_small else await log.services.background.run(search)
+        if found is not None:
+            return found
         header = segment.find_offset_by_timestamp(timestamp, header.last_offset + 1)
+    return None
+
+
+def _search(file: ReadableFile, header: BatchHeader, timestamp: int, start: int) -> TimestampedOffset | None:
+    """The first such record of one batch. In any thread."""
+    (batch,) = iterate_batches(file.read_at(header.position, header.size))
+    batch.ensure_valid()
+    for record in batch.records():
+        if record.timestamp >= timestamp and record.offset >= start:
+            return TimestampedOffset(record.timestamp, record.offset, header.leader_epoch if header.leader_epoch >= 0 else None)
     return None
 
 

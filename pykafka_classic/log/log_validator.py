@@ -169,14 +169,14 @@ def _scan(batch: RecordBatch, rules: AppendRules, now_ms: int) -> RecordScan:
     """Look at as many records as the rules ask for (module docstring)."""
     if batch.attributes & TIMESTAMP_TYPE_MASK:
         check_records(look_into(batch, rules), rules, now_ms)  # refuses them all
-    limit = LONG_MAX if rules.log_append_time else rules.timestamp_difference_max_ms
-    if not rules.compacted and limit == LONG_MAX:
+    if not rules.about_records:
         compressed = batch.buffer[RECORDS_POSITION:]
         if batch.codec == NONE:
             plain = bytes(compressed) if len(compressed) <= LOOKED_AT_BYTES else compressed  # bytes are read faster than a view
             return scan_records(plain, batch.records_count, first=LOOKED_AT_RECORDS, complete=True)
         data, complete = decompress_start(batch.codec, compressed, size=LOOKED_AT_BYTES)
         return scan_records(data, batch.records_count, first=LOOKED_AT_RECORDS, complete=complete)
+    limit = LONG_MAX if rules.log_append_time else rules.timestamp_difference_max_ms
     scan = scan_records(batch.payload(), batch.records_count, first=batch.records_count, complete=True)
     earliest, latest = batch.base_timestamp + scan.least_timestamp_delta, batch.base_timestamp + scan.largest_timestamp_delta
     if (rules.compacted and scan.null_keys) or now_ms - earliest > limit or latest - now_ms > limit:

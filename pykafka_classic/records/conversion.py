@@ -46,7 +46,8 @@ def magic_for_fetch(version: int) -> int:
 def down_convert(batch: AnyBatch, to_magic: int, fetch_offset: int) -> bytes | memoryview:
     """One batch in an old format; empty where nothing is left of it.
 
-    Raises KafkaError (UNSUPPORTED_COMPRESSION_TYPE) for zstd, CorruptRecord or InvalidRecord for records that cannot be read.
+    Raises KafkaError (UNSUPPORTED_COMPRESSION_TYPE) for zstd, CorruptRecord or InvalidRecord for records that cannot be read. The checksum is looked at first:
+    what is written anew gets a new one, so damage that the disk did would come out as good data.
     """
     if to_magic < 2 and batch.is_control:
         return b""
@@ -54,6 +55,7 @@ def down_convert(batch: AnyBatch, to_magic: int, fetch_offset: int) -> bytes | m
         raise KafkaError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, "Down-conversion of zstandard-compressed batches is not supported")
     if batch.magic <= to_magic:
         return batch.buffer
+    batch.ensure_valid()
     records = [record._replace(headers=()) for record in batch.records() if batch.codec != NONE or record.offset >= fetch_offset]
     append_time = batch.max_timestamp if batch.timestamp_type == TimestampType.LOG_APPEND_TIME else None
     return build_message_set(to_magic, records, codec=batch.codec, log_append_time=append_time)
@@ -67,8 +69,8 @@ def down_convert_all(records: bytes | memoryview, to_magic: int, fetch_offset: i
 class DownConversion:
     """Stored records on their way to an old consumer: exactly `size` bytes, converted as they are asked for.
 
-    Making one converts the first batch that has something left; it raises like `down_convert`. A zstd batch behind it ends the conversion; the client meets it
-    with its next fetch.
+    Making one converts the first batch that has something left; it raises like `down_convert`. A zstd or damaged batch behind it ends the conversion; the
+    client meets it with its next fetch.
     """
 
     def __init__(self, records: bytes | memoryview, to_magic: int, fetch_offset: int) -> None:
@@ -98,17 +100,21 @@ class DownConversion:
 
     def _converted(self) -> Iterator[bytes]:
         parts, taken = [self._first], READ_SIZE_MAX
+        for size, converted in self._rest():
+            if taken + size > READ_SIZE_MAX:
+                yield b"".join(parts)
+                parts, taken = [], 0
+            parts.append(converted)
+            taken += size
+        yield b"".join(parts)
+
+    def _rest(self) -> Iterator[tuple[int, bytes | memoryview]]:
+        """Stored size and converted bytes of the batches behind the first, up to one that cannot be converted."""
         try:
             for batch in self._batches:
-                if taken + batch.size_in_bytes > READ_SIZE_MAX:
-                    yield b"".join(parts)
-                    parts, taken = [], 0
-                parts.append(down_convert(batch, self._to_magic, self._fetch_offset))
-                taken += batch.size_in_bytes
-        except KafkaError as error:
-            if error.code != ErrorCode.UNSUPPORTED_COMPRESSION_TYPE:
-                raise
-        yield b"".join(parts)
+                yield batch.size_in_bytes, down_convert(batch, self._to_magic, self._fetch_offset)
+        except KafkaError:
+            return  # it will be the first of the next fetch, and then its error is told
 
 
 def down_convert_for_fetch(records: bytes | memoryview, *, to_magic: int, fetch_offset: int) -> bytes:

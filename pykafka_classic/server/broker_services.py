@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from pykafka_classic.common.clock import Clock
+from pykafka_classic.common.clock import Background, Clock
 from pykafka_classic.common.config import KafkaConfig
 from pykafka_classic.common.zookeeper import ZooKeeper
 from pykafka_classic.controller.controller import KafkaController
@@ -30,6 +30,7 @@ class BrokerServices:
 
     config: KafkaConfig
     clock: Clock
+    background: Background
     zk: ZooKeeper
     cluster_id: str
     metadata_cache: MetadataCache

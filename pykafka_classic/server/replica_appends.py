@@ -1,6 +1,7 @@
 """The produce path: records into the logs that this broker leads, and the wait for the in-sync replicas.
 
 With acks=1 and one partition this is: find the partition, `Partition.append_records_to_leader`, look whether anybody waits for it. No purgatory, no promise.
+What takes long to check or convert (log/pending_append.py) is looked at in a thread, while what comes after it for the same partition waits for its turn.
 Mirrors ReplicaManager.appendRecords and deleteRecords; facts/coordination.md 4.8, storage.md 12.
 """
 
@@ -8,12 +9,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from pykafka_classic.cluster.delayed_operations import DelayedOperations
 from pykafka_classic.cluster.partition import ALL_IN_SYNC_REPLICAS
+from pykafka_classic.common.clock import Background
 from pykafka_classic.common.errors import ErrorCode, KafkaError
-from pykafka_classic.common.promise import Promise
+from pykafka_classic.common.promise import Promise, spawn
 from pykafka_classic.common.topic_name import is_internal
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.log.log_values import LogAppendInfo
@@ -22,6 +25,7 @@ from pykafka_classic.server.append_values import AppendParams, DeleteRecordsResu
 from pykafka_classic.server.delayed_delete_records import DelayedDeleteRecords
 from pykafka_classic.server.delayed_produce import DelayedProduce
 from pykafka_classic.server.hosted_partitions import HostedPartitions
+from pykafka_classic.server.turns import Turns
 
 log = logging.getLogger("kafka.server.ReplicaManager")
 
@@ -44,48 +48,101 @@ _WITHOUT_LOG_START: Final = frozenset(
 )
 
 
+Appended: TypeAlias = tuple[LogAppendInfo, bool]  # what was written, and whether the high watermark rose with it
+
+
+@dataclass(slots=True)
+class _Request:
+    """One Produce on its way: the partitions' outcomes so far, and the offsets that the in-sync replicas have to reach."""
+
+    params: AppendParams
+    results: AppendResults = field(default_factory=dict)
+    required: dict[TopicPartition, int] = field(default_factory=dict)
+
+
 class RecordAppends:
     """Appends and deletions of records on behalf of clients and coordinators."""
 
-    def __init__(self, hosted: HostedPartitions, delayed: DelayedOperations) -> None:
+    def __init__(self, hosted: HostedPartitions, delayed: DelayedOperations, background: Background) -> None:
         self._hosted = hosted
         self._delayed = delayed
+        self._background = background
+        self._turns: Turns[Appended] = Turns()
 
     def append(self, params: AppendParams, entries: Sequence[tuple[TopicPartition, Records]]) -> AppendResults | Promise[AppendResults]:
-        """Append to each partition; the outcomes at once, or later where acks=all has to wait."""
+        """Append to each partition; the outcomes at once, or later where acks=all has to wait, or another thread has work to do."""
         if params.required_acks not in VALID_REQUIRED_ACKS:
             return {topic_partition: PartitionAppendResult(ErrorCode.INVALID_REQUIRED_ACKS) for topic_partition, _ in entries}
-        results: AppendResults = {}
-        required: dict[TopicPartition, int] = {}
+        request = _Request(params)
         advanced: list[tuple[TopicPartition, bool]] = []
+        slow: list[tuple[TopicPartition, Promise[Appended]]] = []
         for topic_partition, records in entries:
             try:
-                info, high_watermark_moved = self._append_one(params, topic_partition, records)
-            except KafkaError as error:
-                results[topic_partition] = self._failure(topic_partition, error)
+                appended = self._append_one(params, topic_partition, records)
+            except Exception as error:  # noqa: BLE001  # a bug met by one partition's records is answered there, and logged
+                request.results[topic_partition] = self._failure(topic_partition, error)
                 continue
-            except Exception:
-                log.exception("Error processing append operation on partition %s", topic_partition)
-                results[topic_partition] = PartitionAppendResult(ErrorCode.UNKNOWN_SERVER_ERROR, log_start_offset=self._log_start_offset(topic_partition))
-                continue
-            results[topic_partition] = PartitionAppendResult(ErrorCode.NONE, info.first_offset, info.log_append_time, info.log_start_offset)
-            required[topic_partition] = info.last_offset + 1
-            advanced.append((topic_partition, high_watermark_moved))
-        for topic_partition, high_watermark_moved in advanced:
-            if high_watermark_moved:
-                self._delayed.check_all(topic_partition)
+            if isinstance(appended, Promise):
+                slow.append((topic_partition, appended))
             else:
-                self._delayed.check_fetch(topic_partition)
-        if params.required_acks == ALL_IN_SYNC_REPLICAS and required:
-            return self._wait(params.timeout_ms, required, results)
-        return results
+                advanced.append((topic_partition, self._note(request, topic_partition, appended)))
+        for topic_partition, high_watermark_moved in advanced:
+            self._tell(topic_partition, high_watermark_moved=high_watermark_moved)
+        if slow:
+            return spawn(self._await_slow(request, slow))
+        return self._answer(request)
 
-    def _append_one(self, params: AppendParams, topic_partition: TopicPartition, records: Records) -> tuple[LogAppendInfo, bool]:
+    def _append_one(self, params: AppendParams, topic_partition: TopicPartition, records: Records) -> Appended | Promise[Appended]:
         if not params.internal_topics_allowed and is_internal(topic_partition.topic):
             raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Cannot append to internal topic {topic_partition.topic}")
-        return self._hosted.get(topic_partition).append_records_to_leader(records, params.origin, required_acks=params.required_acks)
+        partition = self._hosted.get(topic_partition)
+        if partition.takes_long(records, params.origin) or self._turns.is_busy(topic_partition):
+            return self._turns.take(topic_partition, lambda: self._append_slowly(params, topic_partition, records))
+        return partition.append_records_to_leader(records, params.origin, required_acks=params.required_acks)
 
-    def _failure(self, topic_partition: TopicPartition, error: KafkaError) -> PartitionAppendResult:
+    async def _append_slowly(self, params: AppendParams, topic_partition: TopicPartition, records: Records) -> Appended:
+        """Check and convert in a thread, then write; from the start again where the log was truncated or its rules changed in between."""
+        while True:
+            partition = self._hosted.get(topic_partition)
+            if not partition.takes_long(records, params.origin):
+                return partition.append_records_to_leader(records, params.origin, required_acks=params.required_acks)
+            pending = partition.pending_append(records, params.origin, required_acks=params.required_acks)
+            await self._background.run(pending.validate)
+            if pending.fits(partition.leader_log, partition.leader_epoch) and self._hosted.online.get(topic_partition) is partition:
+                return partition.append_records_to_leader(pending, params.origin, required_acks=params.required_acks)
+
+    async def _await_slow(self, request: _Request, slow: Sequence[tuple[TopicPartition, Promise[Appended]]]) -> AppendResults:
+        for topic_partition, appending in slow:
+            try:
+                moved = self._note(request, topic_partition, await appending)
+            except Exception as error:  # noqa: BLE001  # as above
+                request.results[topic_partition] = self._failure(topic_partition, error)
+            else:
+                self._tell(topic_partition, high_watermark_moved=moved)
+        outcome = self._answer(request)
+        return await outcome if isinstance(outcome, Promise) else outcome
+
+    def _note(self, request: _Request, topic_partition: TopicPartition, appended: Appended) -> bool:
+        info, high_watermark_moved = appended
+        request.results[topic_partition] = PartitionAppendResult(ErrorCode.NONE, info.first_offset, info.log_append_time, info.log_start_offset)
+        request.required[topic_partition] = info.last_offset + 1
+        return high_watermark_moved
+
+    def _tell(self, topic_partition: TopicPartition, *, high_watermark_moved: bool) -> None:
+        if high_watermark_moved:
+            self._delayed.check_all(topic_partition)
+        else:
+            self._delayed.check_fetch(topic_partition)
+
+    def _answer(self, request: _Request) -> AppendResults | Promise[AppendResults]:
+        if request.params.required_acks == ALL_IN_SYNC_REPLICAS and request.required:
+            return self._wait(request.params.timeout_ms, request.required, request.results)
+        return request.results
+
+    def _failure(self, topic_partition: TopicPartition, error: Exception) -> PartitionAppendResult:
+        if not isinstance(error, KafkaError):
+            log.error("Error processing append operation on partition %s", topic_partition, exc_info=error)
+            return PartitionAppendResult(ErrorCode.UNKNOWN_SERVER_ERROR, log_start_offset=self._log_start_offset(topic_partition))
         if error.code in _WITHOUT_LOG_START or error.code is ErrorCode.INVALID_TOPIC_EXCEPTION:
             return PartitionAppendResult(error.code)
         log.info("Error processing append operation on partition %s: %s (%s)", topic_partition, error, error.code.name)

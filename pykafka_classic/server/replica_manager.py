@@ -19,7 +19,7 @@ from pykafka_classic.cluster.partition_reads import fetch_offset_for_timestamp, 
 from pykafka_classic.common.config import KafkaConfig
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.log_config import LogConfig
-from pykafka_classic.common.promise import Promise
+from pykafka_classic.common.promise import Promise, spawn
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.log.append_origin import AppendOrigin
 from pykafka_classic.log.log import Log
@@ -98,9 +98,9 @@ class ReplicaManager:
             config.broker_id, config.replica_lag_time_max_ms, services.clock, log_manager, self._delayed, isr_manager, metadata_cache.is_alive
         )
         self._roles = ReplicaRoles(config, self._hosted, partition_services, self._fetchers, metadata_cache)
-        self._appends = RecordAppends(self._hosted, self._delayed)
+        self._appends = RecordAppends(self._hosted, self._delayed, services.background)
         selector = make_replica_selector(config.replica_selector_class, metadata_cache)
-        self._reads = LogReads(self._hosted, self._delayed.fetch, services.clock, selector)
+        self._reads = LogReads(self._hosted, self._delayed.fetch, services, selector)
         self._checkpointing = False
         self._stopped = False
         log_manager.add_failure_listener(self._log_dir_failed)
@@ -230,15 +230,16 @@ class ReplicaManager:
         isolation_level: int | None,
         current_leader_epoch: int,
         fetch_only_from_leader: bool,
-    ) -> TimestampedOffset | None:
-        """ListOffsets from v1 on. Raises KafkaError."""
-        return fetch_offset_for_timestamp(
+    ) -> Promise[TimestampedOffset | None]:
+        """ListOffsets from v1 on. Raises KafkaError, or fails with one."""
+        looking = fetch_offset_for_timestamp(
             self.partition(topic_partition),
             timestamp,
             isolation_level=isolation_level,
             current_leader_epoch=current_leader_epoch,
             only_leader=fetch_only_from_leader,
         )
+        return spawn(looking)
 
     def legacy_fetch_offsets_for_timestamp(
         self, topic_partition: TopicPartition, timestamp: int, *, max_num_offsets: int, from_consumer: bool, fetch_only_from_leader: bool

@@ -20,15 +20,16 @@ from typing import Final, TypeAlias
 from pykafka_classic.cluster.partition import Partition
 from pykafka_classic.cluster.partition_fetch import LogReadInfo, PartitionFetch, Reader
 from pykafka_classic.cluster.partition_reads import is_unchanged, note_idle_follower, read_records
-from pykafka_classic.common.clock import Clock
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.promise import Promise
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.purgatory.purgatory import Purgatory
+from pykafka_classic.server.damage_watch import DamageWatch
 from pykafka_classic.server.delayed_fetch import DelayedFetch
 from pykafka_classic.server.fetch_values import FetchParams, FetchPartitionData
 from pykafka_classic.server.hosted_partitions import HostedPartitions
 from pykafka_classic.server.replica_selector import RackAwareReplicaSelector
+from pykafka_classic.server.replica_services import ReplicaServices
 
 log = logging.getLogger("kafka.server.ReplicaManager")
 
@@ -39,10 +40,11 @@ NO_FOLLOWER: Final = -1
 class LogReads:
     """Reads of all hosted partitions."""
 
-    def __init__(self, hosted: HostedPartitions, purgatory: Purgatory, clock: Clock, selector: RackAwareReplicaSelector | None) -> None:
+    def __init__(self, hosted: HostedPartitions, purgatory: Purgatory, services: ReplicaServices, selector: RackAwareReplicaSelector | None) -> None:
         self._hosted = hosted
         self._purgatory = purgatory
-        self._clock = clock
+        self._clock = services.clock
+        self._damage = DamageWatch(services.background, services.clock)
         self._selector = selector
 
     def fetch(self, params: FetchParams, fetches: Sequence[PartitionFetch]) -> FetchResults | Promise[FetchResults]:
@@ -142,6 +144,8 @@ class LogReads:
             )  # fmt: skip
             data.records = None
             fetch.verified_leader_epoch = -1
+        if data.records is not None:
+            self._damage.served(partition, fetch, reader.follower_id, fetched)
         return data
 
 

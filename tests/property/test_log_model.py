@@ -150,7 +150,7 @@ class LogMachine(RuleBasedStateMachine):
     def look_up_by_time(self, timestamp: int) -> None:
         """The first record not older than a time is the one that a walk from the start finds."""
         expected = next(((one[3], max(one[0], self.model.start)) for one in self.model.batches if one[3] >= timestamp), None)
-        found = self.log.offset_for_timestamp(timestamp)
+        found = self.log.offset_for_timestamp(timestamp).result()
         assert (None if found is None else found[:2]) == expected
 
     @invariant()

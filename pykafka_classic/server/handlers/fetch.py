@@ -1,6 +1,6 @@
 """Fetch (key 1): what followers and consumers read. facts/protocol.md 9 and 10, coordination.md 4.9 and 4.10.
 
-The answer holds slices of log files; the edge sends them. Only a client that is too old for the stored format has its records rewritten.
+The answer holds slices of log files; the edge sends them. Only a client that is too old for the stored format has its records rewritten, in a thread.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pykafka_classic.common.errors import ErrorCode
-from pykafka_classic.common.promise import Promise
+from pykafka_classic.common.promise import Promise, spawn
 from pykafka_classic.protocol.messages.fetch import FetchRequest
 from pykafka_classic.protocol.schema import Message
 from pykafka_classic.server.broker_services import BrokerServices
@@ -38,8 +38,13 @@ def handle(broker: BrokerServices, request: Request) -> Message | Promise[Messag
         params = params.without_waiting()
     outcome = broker.replica_manager.fetch_messages(params, known)
     if isinstance(outcome, Promise):
-        return outcome.then(lambda results: _respond(broker, request, context, results))
+        return spawn(_respond_later(broker, request, context, outcome))
     return _respond(broker, request, context, [*unknown, *outcome] if unknown else outcome)
+
+
+async def _respond_later(broker: BrokerServices, request: Request, context: FetchContext, outcome: Promise[list[FetchPartitionData]]) -> Message:
+    answer = _respond(broker, request, context, await outcome)
+    return await answer if isinstance(answer, Promise) else answer
 
 
 def _split(broker: BrokerServices, partitions: Sequence[PartitionFetch]) -> tuple[Sequence[PartitionFetch], list[FetchPartitionData]]:
@@ -52,6 +57,14 @@ def _split(broker: BrokerServices, partitions: Sequence[PartitionFetch]) -> tupl
     return known, [FetchPartitionData.failed(partition.topic_partition, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION) for partition in unknown]
 
 
-def _respond(broker: BrokerServices, request: Request, context: FetchContext, results: Sequence[FetchPartitionData]) -> Message:
-    FetchConversion(broker.replica_manager, request).apply(results, context.partitions)
-    return context.response(results)
+def _respond(broker: BrokerServices, request: Request, context: FetchContext, results: Sequence[FetchPartitionData]) -> Message | Promise[Message]:
+    conversion = FetchConversion(broker.replica_manager, request)
+    rewritings = conversion.apply(results, context.partitions)
+    if not rewritings:
+        return context.response(results)
+
+    def respond(rewritten: list[bytes | ErrorCode]) -> Message:
+        conversion.put(rewritings, rewritten)
+        return context.response(results)
+
+    return broker.background.run(lambda: conversion.rewrite(rewritings)).then(respond)

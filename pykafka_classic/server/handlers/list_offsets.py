@@ -6,6 +6,7 @@ import logging
 from collections import Counter
 
 from pykafka_classic.common.errors import ErrorCode, KafkaError
+from pykafka_classic.common.promise import Promise, spawn
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.protocol.messages.list_offsets import (
     ListOffsetsPartition,
@@ -23,8 +24,12 @@ log = logging.getLogger("kafka.server.KafkaApis")
 CONSUMER, DEBUGGING_CONSUMER = -1, -2  # replica ids of those who are no replica
 
 
-def handle(broker: BrokerServices, request: Request) -> Message:
+def handle(broker: BrokerServices, request: Request) -> Promise[Message]:
     """Answer each partition on its own; a partition named twice is refused."""
+    return spawn(_handle(broker, request))
+
+
+async def _handle(broker: BrokerServices, request: Request) -> Message:
     body = request.expect(ListOffsetsRequest)
     times = Counter((topic.name, partition.partition_index) for topic in body.topics for partition in topic.partitions)
     response = ListOffsetsResponse()
@@ -34,14 +39,14 @@ def handle(broker: BrokerServices, request: Request) -> Message:
             if request.version > 0 and times[topic.name, partition.partition_index] > 1:
                 answers.append(_failed(partition, ErrorCode.INVALID_REQUEST))
             else:
-                answers.append(_answer(broker, request, TopicPartition(topic.name, partition.partition_index), partition))
+                answers.append(await _answer(broker, request, TopicPartition(topic.name, partition.partition_index), partition))
         response.topics.append(ListOffsetsTopicResponse(name=topic.name, partitions=answers))
     return response
 
 
-def _answer(broker: BrokerServices, request: Request, topic_partition: TopicPartition, partition: ListOffsetsPartition) -> ListOffsetsPartitionResponse:
+async def _answer(broker: BrokerServices, request: Request, topic_partition: TopicPartition, partition: ListOffsetsPartition) -> ListOffsetsPartitionResponse:
     try:
-        return _look_up(broker, request, topic_partition, partition)
+        return await _look_up(broker, request, topic_partition, partition)
     except KafkaError as error:
         log.debug("Offset request from client %s on partition %s failed: %s", request.client_id, topic_partition, error)
         code = error.code
@@ -50,7 +55,7 @@ def _answer(broker: BrokerServices, request: Request, topic_partition: TopicPart
         return _failed(partition, code)
 
 
-def _look_up(broker: BrokerServices, request: Request, topic_partition: TopicPartition, partition: ListOffsetsPartition) -> ListOffsetsPartitionResponse:
+async def _look_up(broker: BrokerServices, request: Request, topic_partition: TopicPartition, partition: ListOffsetsPartition) -> ListOffsetsPartitionResponse:
     body = request.expect(ListOffsetsRequest)
     from_leader_only = body.replica_id != DEBUGGING_CONSUMER
     if request.version == 0:
@@ -62,7 +67,7 @@ def _look_up(broker: BrokerServices, request: Request, topic_partition: TopicPar
             fetch_only_from_leader=from_leader_only,
         )
         return ListOffsetsPartitionResponse(partition_index=partition.partition_index, old_style_offsets=offsets)
-    found = broker.replica_manager.fetch_offset_for_timestamp(
+    found = await broker.replica_manager.fetch_offset_for_timestamp(
         topic_partition,
         partition.timestamp,
         isolation_level=body.isolation_level if body.replica_id == CONSUMER else None,

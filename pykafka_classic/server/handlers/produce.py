@@ -31,7 +31,7 @@ ADMIN_CLIENT_ID = "__admin_client"  # the only client that may write to internal
 Results = Mapping[TopicPartition, PartitionAppendResult]
 
 
-def handle(broker: BrokerServices, request: Request) -> Message | Promise[Message] | None:
+def handle(broker: BrokerServices, request: Request) -> Message | Promise[Message | None] | None:
     """Append, and answer when `acks` is met; with acks=0 nothing is answered, and an error closes the connection."""
     body = request.expect(ProduceRequest)
     refused: dict[TopicPartition, PartitionAppendResult] = {}
@@ -56,7 +56,7 @@ def handle(broker: BrokerServices, request: Request) -> Message | Promise[Messag
     )
     outcome = broker.replica_manager.append_records(params, entries)
     if isinstance(outcome, Promise):
-        return outcome.then(lambda results: _response(request, {**results, **refused}))
+        return outcome.then(lambda results: _respond(request, {**results, **refused}))
     return _respond(request, {**outcome, **refused} if refused else outcome)
 
 

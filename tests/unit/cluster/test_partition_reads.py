@@ -12,6 +12,7 @@ from pykafka_classic.cluster.partition_reads import (
     read_records,
 )
 from pykafka_classic.common.errors import ErrorCode, KafkaError
+from pykafka_classic.common.promise import spawn
 from pykafka_classic.log.log_values import TimestampedOffset
 from tests.unit.cluster.helpers import TP, OnePartition
 
@@ -128,7 +129,7 @@ def test_only_the_leader_tells_where_an_epoch_ended(one: OnePartition) -> None:
 
 
 def latest(one: OnePartition, isolation_level: int | None, timestamp: int = -1) -> TimestampedOffset | None:
-    return fetch_offset_for_timestamp(one.partition, timestamp, isolation_level=isolation_level, current_leader_epoch=-1, only_leader=True)
+    return spawn(fetch_offset_for_timestamp(one.partition, timestamp, isolation_level=isolation_level, current_leader_epoch=-1, only_leader=True)).result()
 
 
 def test_the_latest_offset_for_a_replica_is_the_log_end(one: OnePartition) -> None:

@@ -10,6 +10,9 @@ import pytest
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.log.append_origin import AppendOrigin
 from pykafka_classic.log.log import Log
+from pykafka_classic.records.batch_builder import BatchFields, build_batch
+from pykafka_classic.records.compression import GZIP
+from pykafka_classic.records.record import Record
 from tests.unit.log.helpers import NOW_MS, Disk, batch, fill, marker, message, offsets_of, read_all
 
 
@@ -285,27 +288,27 @@ def test_bytes_between_two_offsets_are_counted_over_segments(log: Log) -> None:
 
 def test_the_first_record_not_older_than_a_time_is_found_across_segments(log: Log) -> None:
     fill(log, 12, timestamp=1000, leader_epoch=3)
-    assert log.offset_for_timestamp(1007) == (1007, 7, 3)
-    assert log.offset_for_timestamp(1) == (1000, 0, 3)
-    assert log.offset_for_timestamp(2000) is None
+    assert log.offset_for_timestamp(1007).result() == (1007, 7, 3)
+    assert log.offset_for_timestamp(1).result() == (1000, 0, 3)
+    assert log.offset_for_timestamp(2000).result() is None
 
 
 def test_records_below_the_log_start_are_not_found_by_time(log: Log) -> None:
     fill(log, 12, timestamp=1000)
     log.maybe_increment_log_start_offset(3)
-    assert log.offset_for_timestamp(1) == (1003, 3, 0)
+    assert log.offset_for_timestamp(1).result() == (1003, 3, 0)
 
 
 def test_the_ends_are_found_by_their_special_times(log: Log) -> None:
     fill(log, 3, leader_epoch=1)
     fill(log, 3, leader_epoch=2)
-    assert log.offset_for_timestamp(-2) == (-1, 0, 1)
-    assert log.offset_for_timestamp(-1) == (-1, 6, 2)
+    assert log.offset_for_timestamp(-2).result() == (-1, 0, 1)
+    assert log.offset_for_timestamp(-1).result() == (-1, 6, 2)
 
 
 def test_a_log_without_timestamps_cannot_be_searched_by_time() -> None:
     log = Disk(message_format_version="0.9.0").open()
-    assert code_of(lambda: log.offset_for_timestamp(5)) == ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT
+    assert code_of(lambda: log.offset_for_timestamp(5).result()) == ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT
 
 
 def test_old_clients_are_told_segment_starts(disk: Disk, log: Log) -> None:
@@ -569,3 +572,22 @@ def test_offset_metadata_tells_the_bytes_between_offsets_of_one_segment(log: Log
     assert last.bytes_after(first) == 3 * log.size // 4
     fill(log, 4)
     assert log.offset_metadata(1).is_on_older_segment_than(log.offset_metadata(8))
+
+
+def test_a_compressed_batch_is_searched_by_time_in_a_thread(disk: Disk) -> None:
+    log = disk.open()
+    records = [Record(index, 1000 + index, b"k", b"v") for index in range(3)]
+    log.append_as_leader(build_batch(records, BatchFields(codec=GZIP)), leader_epoch=0)
+    disk.background.queued = True
+    found = log.offset_for_timestamp(1002)
+    assert not found.settled
+    disk.background.run_all()
+    assert found.result() == (1002, 2, 0)
+
+
+def test_a_damaged_batch_is_not_searched_by_time(disk: Disk) -> None:
+    log = disk.open()
+    log.append_as_leader(batch(timestamp=1000), leader_epoch=0)
+    file = log.active_segment.file()
+    file.write_at(70, bytes([file.read_at(70, 1)[0] ^ 1]))
+    assert code_of(lambda: log.offset_for_timestamp(1000).result()) == ErrorCode.CORRUPT_MESSAGE

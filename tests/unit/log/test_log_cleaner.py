@@ -9,6 +9,7 @@ import pytest
 
 from pykafka_classic.common.promise import spawn
 from pykafka_classic.log.append_origin import AppendOrigin
+from pykafka_classic.log.batch_header import iterate_headers
 from pykafka_classic.log.cleanable_logs import cleanable
 from pykafka_classic.log.cleaner_config import CleanerConfig
 from pykafka_classic.log.log import Log
@@ -402,6 +403,24 @@ def test_damage_marks_the_log_and_spares_the_others(disk: Disk) -> None:
     spawn(cleaner.clean_filthiest()).result()
     assert cleaner._uncleanable == {PARTITION}
     assert not spawn(cleaner.clean_filthiest()).result()
+
+
+@pytest.mark.parametrize("place", [8 + 2, 40, 70], ids=["length", "header", "records"])
+def test_damage_is_never_copied_into_a_cleaned_segment(disk: Disk, place: int, caplog: pytest.LogCaptureFixture) -> None:
+    log = disk.open()
+    put(log, *keys(3, count=40))
+    segment = log.segments.first
+    [second, *_] = list(iterate_headers(segment.file().read_at(0, segment.size)))[1:]
+    file = disk.file_system.open(segment.path(".log"))
+    file.write_at(second.position + place, bytes([file.read_at(second.position + place, 1)[0] ^ 0x01]))
+    before = disk.file_system.files_under(disk.directory)
+    cleaner = cleaner_of(disk, log)
+    spawn(cleaner.clean_filthiest()).result()
+    assert {name: data for name, data in disk.file_system.files_under(disk.directory).items() if name.endswith(".log")} == {
+        name: data for name, data in before.items() if name.endswith(".log")
+    }
+    assert cleaner._uncleanable == {PARTITION}
+    assert f"{segment.path('.log')}, position {second.position}" in caplog.text
 
 
 def test_reading_goes_on_while_segments_are_replaced(disk: Disk) -> None:

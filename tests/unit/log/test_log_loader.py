@@ -151,7 +151,7 @@ def test_indexes_of_rubbish_lose_nothing_even_after_a_clean_stop(disk: Disk, con
         disk.file_system.write_atomically(path(disk, name), content)
     log = disk.open()
     assert offsets_of(read_all(log)) == list(range(12))
-    assert log.offset_for_timestamp(1007) == (1007, 7, 0)
+    assert log.offset_for_timestamp(1007).result() == (1007, 7, 0)
 
 
 def test_recovery_makes_the_indexes_that_appending_made(disk: Disk) -> None:

@@ -163,7 +163,14 @@ class TestBroker:
         self.replica_manager.on_leadership_change = lambda leaders, followers: self.leadership.append(
             ([each.topic_partition for each in leaders], [each.topic_partition for each in followers])
         )
-        parts = {"config": self.config, "replica_manager": self.replica_manager, "metadata_cache": self.metadata_cache, "fetch_manager": self.fetch_manager}
+        self.background = background
+        parts = {
+            "config": self.config,
+            "background": background,
+            "replica_manager": self.replica_manager,
+            "metadata_cache": self.metadata_cache,
+            "fetch_manager": self.fetch_manager,
+        }
         self._handlers = cast(BrokerServices, SimpleNamespace(**parts))  # all that these handlers look at
         self.log_manager.load().result()
         self.log_manager.start()

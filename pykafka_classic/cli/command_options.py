@@ -1,6 +1,7 @@
 """Command lines and help texts in the manner of Kafka's tools (joptsimple), so that scripts and eyes find what they know.
 
-`--name value`, `--name=value` and `-name value` are the same. A name is written in full. What belongs to no option is left over (and most tools ignore it).
+`--name value`, `--name=value` and `-name value` are the same. A name is written in full; `=value` behind an option
+that takes none does nothing. What belongs to no option is left over (and most tools ignore it).
 The help is a table of two columns, 80 wide; it goes to stderr, and the exit status is then 1, for `--help` and for no arguments at all too.
 
 Differs from Kafka: what Kafka's parser refuses ends there in a stack trace; here in the sentence that stands at the top of it.
@@ -139,27 +140,22 @@ def parse(options: Iterable[Option], arguments: Sequence[str]) -> Options:
         if name not in known:
             raise UsageError(f"{name if word.startswith('--') else name[:1]} is not a recognized option")
         given = values.setdefault(name, [])
-        given += [value] if equals else _following_value(known[name], rest)
+        if known[name].argument is not Argument.NONE:
+            given += [value] if equals else _following_value(known[name], rest)
         for text in given:
             _check(known[name], text)
     return Options(known, values, left_over)
 
 
 def _following_value(option: Option, rest: list[str]) -> list[str]:
-    match option.argument:
-        case Argument.NONE:
-            return []
-        case Argument.REQUIRED:
-            if not rest:
-                raise UsageError(f"Option {option.name} requires an argument")
-            return [rest.pop(0)]
-        case Argument.OPTIONAL:
-            return [rest.pop(0)] if rest and not rest[0].startswith("-") else []
+    if option.argument is Argument.OPTIONAL and (not rest or rest[0].startswith("-")):
+        return []
+    if not rest:
+        raise UsageError(f"Option {option.name} requires an argument")
+    return [rest.pop(0)]
 
 
 def _check(option: Option, text: str) -> None:
-    if option.argument is Argument.NONE:
-        raise UsageError(f"Option {option.name} takes no argument")
     if option.kind == "Integer" and not (re.fullmatch(r"[+-]?[0-9]+", text) and int(text) in _INT32):
         raise UsageError(f"Cannot parse argument '{text}' of option {option.name}")
 

@@ -185,7 +185,7 @@ def _decoder(options: Options) -> Decoder:
 def _split(files: str) -> list[str]:
     """A list as Java splits it: what is empty at the end does not count."""
     found = files.split(",")
-    while len(found) > 1 and not found[-1]:
+    while files and found and not found[-1]:
         found.pop()
     return found
 

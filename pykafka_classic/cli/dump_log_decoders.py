@@ -9,13 +9,14 @@ Source: 2.8 kafka/serializer/Decoder.scala, GroupMetadataManager.scala and Trans
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from struct import Struct
 from typing import Final, TypeVar
 
 from pykafka_classic.cli.dump_log_records import Decoder
 from pykafka_classic.cli.scala_order import in_hash_order, topic_partition_hash
-from pykafka_classic.common.java import string_hash
+from pykafka_classic.common.java import decode_utf8, string_hash
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.protocol.codec import decode
 from pykafka_classic.protocol.messages.consumer_protocol_assignment import ConsumerProtocolAssignment
@@ -34,6 +35,7 @@ TOMBSTONE: Final = "<DELETE>"
 TRANSACTION_STATES: Final = ("Empty", "Ongoing", "PrepareCommit", "PrepareAbort", "CompleteCommit", "CompleteAbort", "Dead", "PrepareEpochFence")
 
 _VERSION: Final = Struct(">h")
+_ESCAPED: Final = re.compile(r"\\(?:u([0-9a-f]{4})|.)")  # Jackson writes capital digits
 _INTEGER: Final = Struct(">i")
 _LONG: Final = Struct(">q")
 
@@ -51,7 +53,7 @@ def _long(data: bytes) -> str:
 
 
 DECODER_CLASSES: Final[dict[str, Callable[[bytes], str]]] = {
-    "kafka.serializer.StringDecoder": lambda data: data.decode("utf-8", "replace"),
+    "kafka.serializer.StringDecoder": decode_utf8,
     "kafka.serializer.DefaultDecoder": bytes.hex,
     "kafka.serializer.IntegerDecoder": _integer,
     "kafka.serializer.LongDecoder": _long,
@@ -94,17 +96,22 @@ def _group(value: GroupMetadataValue) -> str:
     members = {member.member_id: member.assignment for member in value.members}
     texts = [f"{member_id}={_assignment(value.protocol_type, members[member_id])}" for member_id in in_hash_order(members, string_hash)]
     fields = {"protocolType": value.protocol_type, "protocol": value.protocol, "generationId": value.generation, "assignment": f"{{{','.join(texts)}}}"}
-    return json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
+    return _ESCAPED.sub(lambda found: f"\\u{found[1].upper()}" if found[1] else found[0], json.dumps(fields, ensure_ascii=False, separators=(",", ":")))
 
 
 def _assignment(protocol_type: str, data: bytes) -> str:
     """Only consumers' assignments have a form that is known."""
     if protocol_type != "consumer":
-        return data.hex()
+        return _number(data)
     version = min(_version(data), ConsumerProtocolAssignment.VALID_VERSIONS.last)
     found = _message(ConsumerProtocolAssignment, version, data)
     partitions = ", ".join(f"{topic.topic}-{partition}" for topic in found.assigned_partitions for partition in topic.partitions)
-    return f"[{partitions}]:{found.user_data.hex()}" if found.user_data else f"[{partitions}]"
+    return f"[{partitions}]:{_number(found.user_data)}" if found.user_data else f"[{partitions}]"
+
+
+def _number(data: bytes) -> str:
+    """Bytes as one hexadecimal number: without the zeros at the front."""
+    return f"{int.from_bytes(data, 'big'):X}"
 
 
 def decode_transaction_record(record: Record) -> tuple[str | None, str | None]:
@@ -118,10 +125,12 @@ def decode_transaction_record(record: Record) -> tuple[str | None, str | None]:
 def _transaction(value: TransactionLogValue) -> str:
     if not 0 <= value.transaction_status < len(TRANSACTION_STATES):
         raise ValueError(f"Unknown transaction state id {value.transaction_status} from the transaction status message")
-    found = [TopicPartition(topic.topic, partition) for topic in value.transaction_partitions or () for partition in topic.partition_ids]
+    state = TRANSACTION_STATES[value.transaction_status]
+    topics = value.transaction_partitions if state != "Empty" else ()
+    found = [TopicPartition(topic.topic, partition) for topic in topics or () for partition in topic.partition_ids]
     partitions = ",".join(f"{each.topic}-{each.partition}" for each in in_hash_order(found, topic_partition_hash))
     return (
-        f"producerId:{value.producer_id},producerEpoch:{value.producer_epoch},state={TRANSACTION_STATES[value.transaction_status]},partitions=[{partitions}],"
+        f"producerId:{value.producer_id},producerEpoch:{value.producer_epoch},state={state},partitions=[{partitions}],"
         f"txnLastUpdateTimestamp={value.transaction_last_update_timestamp_ms},txnTimeoutMs={value.transaction_timeout_ms}"
     )
 

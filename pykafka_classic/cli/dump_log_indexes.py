@@ -18,7 +18,8 @@ from pykafka_classic.cli.dump_log_files import DumpError, LogFile, base_offset_o
 from pykafka_classic.cli.dump_log_findings import Findings
 from pykafka_classic.cli.dump_log_records import records_of
 from pykafka_classic.log import names, offset_index, time_index, transaction_index
-from pykafka_classic.log.producer_snapshot import CorruptSnapshot, decode_snapshot
+from pykafka_classic.log.producer_snapshot import decode_snapshot
+from pykafka_classic.records.layout import SEQUENCE_MAX
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +105,8 @@ def _check_time(log: LogFile, position: int, entry: tuple[str, int, int, int], f
 
 def dump_transaction_index(path: str) -> Iterator[str]:
     """The lines for a .txnindex. Raises DumpError, OSError."""
+    base_offset_of(path)
     for version, *fields in _entries(path, transaction_index.ENTRY):
-        if version > transaction_index.VERSION:
-            raise DumpError(f"Unexpected aborted transaction version {version} in transaction index {path}, current version is {transaction_index.VERSION}")
         entry = transaction_index.AbortedTransaction(*fields)
         yield (
             f"version: {version} producerId: {entry.producer_id} firstOffset: {entry.first_offset}"
@@ -116,11 +116,7 @@ def dump_transaction_index(path: str) -> Iterator[str]:
 
 def dump_snapshot(path: str) -> Iterator[str]:
     """The lines for a .snapshot. Raises CorruptSnapshot, OSError."""
-    try:
-        entries = decode_snapshot(Path(path).read_bytes())
-    except CorruptSnapshot as error:
-        raise CorruptSnapshot(f"Snapshot file at {path} is corrupt: {error}") from error
-    for entry in entries:
+    for entry in decode_snapshot(Path(path).read_bytes()):
         first_offset = "None" if entry.first_offset_of_transaction is None else f"Some({entry.first_offset_of_transaction})"
         line = (
             f"producerId: {entry.producer_id} producerEpoch: {entry.producer_epoch} coordinatorEpoch: {entry.coordinator_epoch}"
@@ -128,8 +124,9 @@ def dump_snapshot(path: str) -> Iterator[str]:
         )
         if entry.batches:
             batch = entry.batches[0]
+            first_sequence = (batch.last_sequence - batch.offset_delta) & SEQUENCE_MAX
             line += (
-                f"firstSequence: {batch.first_sequence} lastSequence: {batch.last_sequence} lastOffset: {batch.last_offset}"
+                f"firstSequence: {first_sequence} lastSequence: {batch.last_sequence} lastOffset: {batch.last_offset}"
                 f" offsetDelta: {batch.offset_delta} timestamp: {batch.timestamp}"
             )
         yield line

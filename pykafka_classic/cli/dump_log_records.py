@@ -65,8 +65,9 @@ def dump_log(path: str, detail: Detail, findings: Findings) -> Iterator[str]:
             yield batch_line(found)
             valid_bytes += found.batch.size_in_bytes
             if detail.deep:
-                describe = _describer(found, detail)
+                describe: Callable[[SeenRecord], str] | None = None
                 for seen in records_of(found, path):
+                    describe = describe or _describer(found, detail)
                     offset = seen.record.offset
                     if last_offset not in (-1, offset - 1):
                         findings.not_consecutive(path, last_offset, offset)
@@ -83,7 +84,7 @@ def records_of(found: FoundBatch, path: str) -> Iterator[SeenRecord]:
     batch = found.batch
     try:
         if isinstance(batch, LegacyBatch):
-            messages = batch.inner_messages()
+            messages = batch.inner_messages() if batch.codec else [batch.message._replace(crc_is_valid=batch.is_valid())]
             for record, message in zip(batch.records_of(messages), messages, strict=True):
                 yield SeenRecord(record, message)
         else:
@@ -187,12 +188,12 @@ def _control_part(record: Record) -> str:
     if kind is ControlType.UNKNOWN:
         number = int.from_bytes(record.key[2:4], "big", signed=True)
         return f"controlType: {_CONTROL_TYPES_OF_RAFT.get(number, 'UNKNOWN')}({number})"
-    if record.value is None or len(record.value) < 6:
-        raise DumpError(f"The transaction marker with offset {record.offset} has no coordinator epoch")
+    if record.value is None or len(record.value) < 6 or record.value[0] & 0x80:
+        raise DumpError(f"The transaction marker with offset {record.offset} has no coordinator epoch, or a negative version")
     return f"endTxnMarker: {kind.name} coordinatorEpoch: {int.from_bytes(record.value[2:6], 'big', signed=True)}"
 
 
-_CONTROL_TYPES_OF_RAFT: Final = {2: "LEADER_CHANGE"}
+_CONTROL_TYPES_OF_RAFT: Final = {2: "QUORUM_REASSIGNMENT", 3: "LEADER_CHANGE"}  # as 2.8 numbered them
 
 
 def _decoded(decoder: Decoder, record: Record) -> tuple[str | None, str | None]:

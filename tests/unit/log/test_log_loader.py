@@ -316,3 +316,15 @@ def test_the_format_of_the_topic_may_change_between_two_lives(disk: Disk) -> Non
     assert log.leader_epoch_cache.entries == []
     assert "leader-epoch-checkpoint" not in disk.names()
     assert offsets_of(read_all(log)) == [0, 1, 2]
+
+
+def test_the_zeros_of_a_preallocated_segment_end_the_data_after_a_kill() -> None:
+    disk = Disk(segment_bytes=3000, preallocate=True)
+    log = disk.open()
+    fill(log, 30)
+    assert disk.file_system.size(log.segments.active.path(".log")) == 3000
+    disk.file_system.kill()
+    again = disk.open(clean=False)
+    assert read_all(again) == read_all(log)
+    fill(again, 30)
+    assert again.log_end_offset == 60

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from pykafka_classic.log.batch_header import BatchHeader, iterate_headers
 from pykafka_classic.log.log_segment import LogSegment
 from pykafka_classic.log.recent_batches import BATCHES_MAX
 from pykafka_classic.log.time_index import TimestampOffset
+from tests.fakes.clock import SeededRandom
 from tests.unit.log.helpers import LOG_DIR, NOW_MS, Disk, batch, message, offsets_of
 
 
@@ -150,6 +153,22 @@ def test_jitter_makes_it_roll_earlier() -> None:
     segment = new_segment(disk)
     put(segment, batch(timestamp=5000))
     assert segment.should_roll(100, 6000, 1)
+
+
+class Largest(SeededRandom):
+    """Chance at its worst: the largest number that was asked for."""
+
+    def randrange(self, start: int, stop: int | None = None, step: int = 1) -> int:
+        return (start if stop is None else stop) - 1
+
+
+def test_jitter_is_never_more_than_the_age_itself_nor_than_was_set() -> None:
+    for jitter_ms, rolls_after_ms in ((5000, 1), (300, 701)):
+        disk = Disk(segment_ms=1000, segment_jitter_ms=jitter_ms)
+        segment = LogSegment.create(replace(disk.services, random=Largest()), LOG_DIR, 0, disk.config)
+        put(segment, batch(timestamp=5000))
+        assert not segment.should_roll(100, 5000 + rolls_after_ms, 1)
+        assert segment.should_roll(100, 5000 + rolls_after_ms + 1, 1)
 
 
 def test_it_rolls_when_an_offset_cannot_be_told_relatively(disk: Disk) -> None:

@@ -1,13 +1,16 @@
-"""Java's integer arithmetic, where Kafka's placement rules depend on it: which partition keeps a group, which fetcher follows a partition.
+"""Java's integer arithmetic, where Kafka's placement rules depend on it: which partition keeps a group, which fetcher follows a partition. And its text.
 
 facts/coordination.md 8, trap 9. Compared with values that Java computed in tests/golden.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 _MASK: Final = 0xFFFFFFFF
+_SURROGATE: Final = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]?")
+_REPLACEMENT: Final = "\ufffd".encode()
 
 
 def to_int32(value: int) -> int:
@@ -28,3 +31,8 @@ def string_hash(text: str) -> int:
 def abs_java(value: int) -> int:
     """kafka.utils.Utils.abs: the smallest int32 has no positive twin and gives 0."""
     return 0 if value == -(1 << 31) else abs(value)
+
+
+def decode_utf8(data: bytes) -> str:
+    """new String(data, UTF_8): one U+FFFD for each malformed piece, as in Python, but a surrogate in UTF-8 is one piece, and not three."""
+    return _SURROGATE.sub(_REPLACEMENT, data).decode("utf-8", "replace")

@@ -28,8 +28,9 @@ from pykafka_classic.log.batch_header import BatchHeader, CorruptBatch, parse_he
 from pykafka_classic.log.cleaned_transactions import CleanedTransactions
 from pykafka_classic.log.file_system import File, FileSystem
 from pykafka_classic.log.log_append import largest_of
-from pykafka_classic.log.log_segment import RELATIVE_OFFSET_MAX, LogSegment
+from pykafka_classic.log.log_segment import LogSegment
 from pykafka_classic.log.log_services import LogServices
+from pykafka_classic.log.log_values import RELATIVE_OFFSET_MAX
 from pykafka_classic.log.offset_map import OffsetMap
 from pykafka_classic.log.record_filter import with_records, without_records
 from pykafka_classic.log.transaction_index import AbortedTransaction

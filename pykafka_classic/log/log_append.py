@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.log.batch_header import BatchHeader, CorruptBatch, has_valid_crc, iterate_headers
-from pykafka_classic.log.log_values import LogAppendInfo
+from pykafka_classic.log.log_values import RELATIVE_OFFSET_MAX, LogAppendInfo
 from pykafka_classic.log.time_index import NO_TIMESTAMP, TimestampOffset
 
 Buffer: TypeAlias = "bytes | bytearray | memoryview"
@@ -95,15 +95,18 @@ def _require_order(batches: Sequence[BatchHeader], log_end_offset: int, partitio
 
 
 def fitting_runs(incoming: Incoming, active_size: int, segment_bytes: int) -> Iterator[Incoming]:
-    """Cut an append that is larger than a whole segment into runs that fit: the first into what room the active segment has, the others into new ones."""
-    if incoming.size <= segment_bytes:
+    """Cut an append that one segment cannot hold into runs that fit: the first into what room the active segment has, the others into new ones.
+
+    It may have too many bytes, or (after compaction on the leader) offsets that lie further apart than an index can tell.
+    """
+    if incoming.size <= segment_bytes and incoming.last_offset - incoming.first_offset <= RELATIVE_OFFSET_MAX:
         yield incoming
         return
     view = memoryview(b"".join(incoming.buffers)) if len(incoming.buffers) > 1 else memoryview(incoming.buffers[0])
     run: list[BatchHeader] = []
     room = segment_bytes - active_size
     for batch in incoming.batches:
-        if run and batch.position + batch.size - run[0].position > room:
+        if run and (batch.position + batch.size - run[0].position > room or batch.last_offset - run[0].base_offset > RELATIVE_OFFSET_MAX):
             yield _part(view, run)
             run, room = [], segment_bytes
         run.append(batch)

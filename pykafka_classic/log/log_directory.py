@@ -7,7 +7,12 @@ meta.properties                    whose directory this is (meta_properties.py)
 recovery-point-offset-checkpoint, log-start-offset-checkpoint, replication-offset-checkpoint, cleaner-offset-checkpoint
 flights-0/ ...                     one directory a partition
 ```
-Source: facts/storage.md 3, 5, 7; LogManager.scala.
+A checkpoint that cannot be understood takes the log dir offline: what it knew, high watermarks and log starts, is nowhere else. Recovery points are, in the
+logs themselves, at the price of reading them.
+
+Differs from Kafka: 2.8 takes the log dir offline for a bad recovery point file too, after a warning that it starts from 0.
+
+Source: facts/storage.md 3, 5, 7; LogManager.scala, CheckpointFile.scala.
 """
 
 from __future__ import annotations
@@ -55,7 +60,7 @@ class LogDirectory:
         return f"{self.path}/{name}"
 
     def open(self) -> DirectoryContents:
-        """Create it if need be, lock it, read what is in it. Raises OSError for a bad disk, LogDirectoryError for one in use."""
+        """Create it if need be, lock it, read what is in it. Raises OSError for a bad disk or checkpoint, LogDirectoryError for one in use."""
         self._file_system.make_directory(self.path)
         try:
             self._file_system.lock(self.file(LOCK_FILE))
@@ -64,17 +69,17 @@ class LogDirectory:
             raise LogDirectoryError(message) from error
         marker = self.file(CLEAN_SHUTDOWN_FILE)
         clean = self._file_system.exists(marker)
-        if clean:
-            self._file_system.remove(marker)  # a crash while loading is not a clean stop
-            self._file_system.sync_directory(self.path)
         log.info(
             "%s for all logs in %s since %s clean shutdown file was found",
             "Skipping recovery" if clean else "Attempting recovery",
             self.path,
             "a" if clean else "no",
         )
-        contents = DirectoryContents(clean, self._read(checkpoints.RECOVERY_POINT), self._read(checkpoints.LOG_START), self._read(checkpoints.HIGH_WATERMARK))
+        contents = DirectoryContents(clean, self._recovery_points(), self._read(checkpoints.LOG_START), self._read(checkpoints.HIGH_WATERMARK))
         contents.logs = self._find_logs()
+        if clean:
+            self._file_system.remove(marker)  # a crash while loading is not a clean stop
+            self._file_system.sync_directory(self.path)
         return contents
 
     def mark_clean(self) -> None:
@@ -82,12 +87,16 @@ class LogDirectory:
         self._file_system.open(self.file(CLEAN_SHUTDOWN_FILE), create=True).close()
         self._file_system.sync_directory(self.path)
 
-    def _read(self, name: str) -> dict[TopicPartition, int]:
+    def _recovery_points(self) -> dict[TopicPartition, int]:
         try:
-            return OffsetCheckpointFile(self._file_system, self.file(name)).read()
+            return self._read(checkpoints.RECOVERY_POINT)
         except MalformedCheckpoint as error:
-            log.warning("Error occurred while reading %s file of directory %s, resetting it: %s", name, self.path, error)
+            message = "Error occurred while reading %s file of directory %s, resetting the recovery checkpoint to 0: %s"
+            log.warning(message, checkpoints.RECOVERY_POINT, self.path, error)
             return {}
+
+    def _read(self, name: str) -> dict[TopicPartition, int]:
+        return OffsetCheckpointFile(self._file_system, self.file(name)).read()
 
     def _find_logs(self) -> list[tuple[str, TopicPartition, names.DirectoryKind]]:
         found = []

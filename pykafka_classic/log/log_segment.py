@@ -8,6 +8,9 @@ batches (recent_batches.py) and answers them without touching the disk; others c
 The index rule: a batch that begins more than `index.interval.bytes` behind the last indexed one gets an entry in both indexes. Appending and recovering share
 it, so both give the same indexes.
 
+With `preallocate` the file gets its full length when it is made, and loses what was not used when the segment is rolled, closed or truncated. After a crash the
+zeros that are left end the data like any torn tail.
+
 Differs from Kafka: that rule goes batch by batch where Kafka's goes append by append, so a follower's large fetch chunks are indexed as finely as what a
 leader takes in; files are opened when needed (open_files.py); index entries are written in groups (index_file.py).
 
@@ -18,19 +21,19 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from pykafka_classic.common.log_config import LogConfig
 from pykafka_classic.log import names
-from pykafka_classic.log.batch_header import BatchHeader, CorruptBatch, scan_headers
+from pykafka_classic.log.batch_header import BatchHeader, scan_headers
 from pykafka_classic.log.file_system import File, FileSystem
+from pykafka_classic.log.header_walk import HeaderWalk
 from pykafka_classic.log.log_services import LogServices
+from pykafka_classic.log.log_values import RELATIVE_OFFSET_MAX
 from pykafka_classic.log.offset_index import OffsetIndex
 from pykafka_classic.log.recent_batches import RecentBatches
 from pykafka_classic.log.time_index import NO_TIMESTAMP, TimeIndex, TimestampOffset
 from pykafka_classic.log.transaction_index import TransactionIndex
-
-RELATIVE_OFFSET_MAX: Final = 0x7FFFFFFF
 
 log = logging.getLogger("kafka.log.LogSegment")
 
@@ -47,6 +50,7 @@ class LogSegment:
     """See the module. `directory` and `suffix` (.cleaned, .swap, .deleted) make its path; they change by renaming."""
 
     __slots__ = (
+        "_allocated",
         "_config",
         "_file",
         "_file_system",
@@ -80,6 +84,7 @@ class LogSegment:
         self.time_index = TimeIndex(self._file_system, self.path(names.TIME_INDEX), base_offset, config.segment_index_bytes)
         self.transaction_index = TransactionIndex(self._file_system, self.path(names.TXN_INDEX), base_offset)
         self._file: File | None = None
+        self._allocated = False  # the file is longer than `size`: room for what is to come, all zeros
         self._largest: TimestampOffset | None = None  # None: not looked up in the time index yet
         self._first_timestamp: int | None = None  # of the first batch; None: not read yet
         self._since_index_entry = 0
@@ -92,6 +97,9 @@ class LogSegment:
         file = segment.file()
         if file.size():
             file.truncate(0)
+        if config.preallocate and not suffix:
+            file.truncate(config.segment_bytes)
+            segment._allocated = True
         segment.offset_index.reset()
         segment.time_index.reset()
         segment.transaction_index.reset()
@@ -198,7 +206,11 @@ class LogSegment:
 
         `batches` have positions from 0 on. `largest` is their largest timestamp with the offset that has it: for one batch a leader knows the very record.
         """
-        start = self.file().append(buffers)
+        file, start = self.file(), self.size
+        if self._allocated:
+            file.write_at(start, b"".join(buffers))
+        else:
+            start = file.append(buffers)
         if len(batches) == 1:
             batch = batches[0]
             self._note(start, batch.size, batch.last_offset, largest)
@@ -244,6 +256,8 @@ class LogSegment:
         largest = self.largest_timestamp
         self.time_index.maybe_append(*largest, at_roll=True)
         self.write_indexes()
+        if self._allocated:
+            self._cut_file(self.size)
         if self.size:
             self._recent.forget()
 
@@ -301,9 +315,9 @@ class LogSegment:
             return 0
         return position
 
-    def headers(self, position: int = 0) -> _Headers:
+    def headers(self, position: int = 0) -> HeaderWalk:
         """Batch headers from `position` to the end; damage ends the walk (and is logged)."""
-        return _Headers(self, position)
+        return HeaderWalk(self.path(names.LOG), scan_headers(self.file(), position, self.size))
 
     def end_offset(self) -> int:
         """The offset after its last batch; the base offset while it is empty. Walks the headers behind the last index entry."""
@@ -339,8 +353,8 @@ class LogSegment:
     def truncate_to_position(self, position: int, offset: int) -> int:
         """Cut the file at a batch boundary, where `offset` would begin; the number of bytes cut. The indexes are the caller's."""
         cut = self.size - position
-        if cut > 0:
-            self.file().truncate(position)
+        if cut > 0 or self._allocated:
+            self._cut_file(position)
         self.size = position
         self._since_index_entry = 0
         self._recent.truncate(position, offset)
@@ -348,6 +362,10 @@ class LogSegment:
             self.created_ms, self._first_timestamp = self._services.clock.now_ms(), None
         self._reload_largest_timestamp()
         return cut
+
+    def _cut_file(self, size: int) -> None:
+        self.file().truncate(size)
+        self._allocated = False
 
     def start_recovery(self) -> None:
         """Empty the indexes and forget what was derived from them."""
@@ -373,21 +391,3 @@ class LogSegment:
         self.offset_index.file.path = self.path(names.INDEX)
         self.time_index.file.path = self.path(names.TIME_INDEX)
         self.transaction_index.file.path = self.path(names.TXN_INDEX)
-
-
-class _Headers:
-    """A walk over a segment's batch headers that ends, with a warning, where the bytes make no sense."""
-
-    def __init__(self, segment: LogSegment, position: int) -> None:
-        self._segment = segment
-        self._scan = scan_headers(segment.file(), position, segment.size)
-
-    def __iter__(self) -> _Headers:
-        return self
-
-    def __next__(self) -> BatchHeader:
-        try:
-            return next(self._scan)
-        except CorruptBatch as error:
-            log.warning("%s: %s", self._segment.path(names.LOG), error)
-            raise StopIteration from error

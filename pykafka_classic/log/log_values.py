@@ -9,6 +9,7 @@ from pykafka_classic.common.file_records import FileRecords
 from pykafka_classic.log.transaction_index import AbortedTransaction
 
 UNKNOWN: Final = -1
+RELATIVE_OFFSET_MAX: Final = 0x7FFFFFFF  # how far behind its base offset a segment may reach: its indexes have 32 bits for it
 
 
 class LogOffsetMetadata(NamedTuple):

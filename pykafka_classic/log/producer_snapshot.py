@@ -45,11 +45,16 @@ def decode_snapshot(data: bytes) -> list[ProducerStateEntry]:
         version, crc = _HEADER.unpack_from(data)
         (count,) = _COUNT.unpack_from(data, _HEADER.size)
     except error as problem:
-        raise CorruptSnapshot(f"only {len(data)} bytes") from problem
+        raise CorruptSnapshot(f"Snapshot failed schema validation: only {len(data)} bytes") from problem
     if version != VERSION:
-        raise CorruptSnapshot(f"unknown version {version}")
-    if crc32c(data[_HEADER.size :]) != crc or len(data) != _HEADER.size + _COUNT.size + count * _ENTRY.size:
-        raise CorruptSnapshot("its checksum is wrong")
+        raise CorruptSnapshot(f"Snapshot contained an unknown file version {version}")
+    if not 0 <= count * _ENTRY.size <= len(data) - _HEADER.size - _COUNT.size:
+        raise CorruptSnapshot(f"Snapshot failed schema validation: {count} producers in {len(data)} bytes")
+    computed = crc32c(data[_HEADER.size :])
+    if computed != crc:
+        raise CorruptSnapshot(f"Snapshot is corrupt (CRC is no longer valid). Stored crc: {crc}. Computed crc: {computed}")
+    if len(data) != _HEADER.size + _COUNT.size + count * _ENTRY.size:
+        raise CorruptSnapshot(f"Snapshot failed schema validation: bytes behind the last of {count} producers")
     return [_decode_entry(fields) for fields in _ENTRY.iter_unpack(data[_HEADER.size + _COUNT.size :])]
 
 

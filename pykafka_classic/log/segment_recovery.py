@@ -18,7 +18,8 @@ from typing import NamedTuple
 from pykafka_classic.log import names
 from pykafka_classic.log.batch_header import BatchHeader, CorruptBatch, has_valid_crc, scan_batches
 from pykafka_classic.log.leader_epoch_cache import LeaderEpochFileCache
-from pykafka_classic.log.log_segment import RELATIVE_OFFSET_MAX, LogSegment
+from pykafka_classic.log.log_segment import LogSegment
+from pykafka_classic.log.log_values import RELATIVE_OFFSET_MAX
 from pykafka_classic.log.producer_entry import CompletedTransaction
 from pykafka_classic.log.producer_state import ProducerStateManager
 from pykafka_classic.log.transaction_index import AbortedTransaction

@@ -15,6 +15,7 @@ Source: facts/storage.md 1.2; 2.8 DefaultRecord.java, ByteUtils.java.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final, NamedTuple, TypeAlias
 
 from pykafka_classic.common.varint import VarintError, decode_varint, decode_varlong, encode_varlong, size_of_varlong
@@ -122,6 +123,21 @@ def read_records(data: bytes, count: int, base_offset: int, base_timestamp: int,
     if position != len(data):
         raise InvalidRecord(f"{len(data) - position} bytes behind the last of {count} records")
     return records
+
+
+def iterate_records(data: bytes, count: int, base_offset: int, base_timestamp: int, append_time: int | None = None) -> Iterator[Record]:
+    """As `read_records`, but one after the other: who wants to see what lies before the damage gets it before InvalidRecord is raised."""
+    if count < 0:
+        raise InvalidRecord(f"{count} records in {len(data)} bytes")
+    position = 0
+    for index in range(count):
+        try:
+            timestamp, offset, key, value, headers, position = _read_record(data, position)
+        except (IndexError, VarintError):
+            raise InvalidRecord(f"record {index} of {count} goes beyond the end of the batch, or holds no number where one should be") from None
+        yield Record(base_offset + offset, base_timestamp + timestamp if append_time is None else append_time, key, value, headers)
+    if position != len(data):
+        raise InvalidRecord(f"{len(data) - position} bytes behind the last of {count} records")
 
 
 def _read_record(data: bytes, position: int) -> _Fields:

@@ -34,11 +34,14 @@ class _Inode:
         self.modified_ms = now_ms
 
     def after_crash(self, random: Random | None) -> _Inode:
-        """What is left of it; with `random`, part of an unsynced tail survives."""
+        """What is left of it; with `random`, part of an unsynced tail survives, or of what was written over zeros."""
         survivor = _Inode(self.modified_ms)
         content = self.durable
-        if random is not None and bytes(self.data[: len(content)]) == content:
-            content = bytes(self.data[: len(content) + random.randrange(len(self.data) - len(content) + 1)])
+        if random is not None:
+            kept = len(content.rstrip(b"\0"))  # zeros at the end may be room that was allocated in advance
+            if bytes(self.data[:kept]) == content[:kept]:
+                written = bytes(self.data[: kept + random.randrange(len(self.data) - kept + 1)])
+                content = written + content[len(written) :]
         survivor.data[:] = content
         survivor.durable = content
         return survivor

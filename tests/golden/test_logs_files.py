@@ -20,6 +20,14 @@ def test_a_killed_brokers_logs_are_recovered_to_the_same_files(log: str) -> None
     assert recording.files(f"/broker-0/{log}") == files_of("killed", f"after/{log}")
 
 
+def test_a_killed_brokers_preallocated_segment_is_recovered_to_the_same_files() -> None:
+    active = "00000000000000000296.log"
+    recording = Recording("preallocated", "killed")
+    assert len(recording.files("/killed/t-0")[active]) == 20_000 > len(files_of("preallocated", "after/t-0")[active])
+    recording.load(log_preallocate="true", log_segment_bytes="20000").shutdown().result()
+    assert recording.files("/killed/t-0") == files_of("preallocated", "after/t-0")
+
+
 @pytest.mark.parametrize("log", ["data-a/stays-0", "data-a/swapped-0", "data-a/swapped-log-only-0", "data-b/cleaned-0", "data-b/swapped-late-0"])
 def test_what_a_dying_broker_left_is_repaired_to_the_same_files(log: str) -> None:
     recording = Recording("leftovers", "broker-0", ("data-a", "data-b"))

@@ -37,10 +37,10 @@ class Model:
 class LogMachine(RuleBasedStateMachine):
     """Any sequence of operations. The leader epoch rises now and then."""
 
-    @initialize(segment_bytes=st.integers(2500, 4000), interval=st.integers(0, 500))
-    def begin(self, segment_bytes: int, interval: int) -> None:
+    @initialize(segment_bytes=st.integers(2500, 4000), interval=st.integers(0, 500), preallocate=st.booleans())
+    def begin(self, segment_bytes: int, interval: int, *, preallocate: bool) -> None:
         """An empty log."""
-        self.disk = Disk(segment_bytes=segment_bytes, index_interval_bytes=interval)
+        self.disk = Disk(segment_bytes=segment_bytes, index_interval_bytes=interval, preallocate=preallocate)
         self.log: Log = self.disk.open()
         self.model = Model()
         self.epoch = 0

@@ -103,6 +103,23 @@ def test_an_append_larger_than_a_segment_is_spread_over_several(log: Log) -> Non
     assert read_all(log) == data
 
 
+def test_offsets_too_far_apart_for_one_segment_go_into_several(log: Log) -> None:
+    far = 2**31
+    data = b"".join(batch(base_offset=offset) for offset in (0, 7, far - 1, far, far + 7, 3 * far))
+    log.append_as_follower(data)
+    assert [segment.base_offset for segment in log.segments] == [0, far, 3 * far]
+    assert read_all(log) == data
+    assert log.log_end_offset == 3 * far + 1
+
+
+def test_offsets_too_far_from_the_active_segments_start_go_into_a_new_one(disk: Disk, log: Log) -> None:
+    log.append_as_follower(batch(base_offset=0))
+    log.append_as_follower(batch(base_offset=2**31 + 5))
+    assert [segment.base_offset for segment in log.segments] == [0, 2**31 + 5]
+    log.close()
+    assert disk.open().log_end_offset == 2**31 + 6
+
+
 # Producers
 
 

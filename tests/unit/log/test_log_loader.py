@@ -360,3 +360,15 @@ def test_a_quiet_log_is_not_searched_for_batches_in_flight(disk: Disk) -> None:
     disk.clock.advance(3_600_000)
     disk.open()
     assert disk.file_system.reads < 10
+
+
+def test_the_zeros_of_a_preallocated_segment_end_the_data_after_a_kill() -> None:
+    disk = Disk(segment_bytes=3000, preallocate=True)
+    log = disk.open()
+    fill(log, 30)
+    assert disk.file_system.size(log.segments.active.path(".log")) == 3000
+    disk.file_system.kill()
+    again = disk.open(clean=False)
+    assert read_all(again) == read_all(log)
+    fill(again, 30)
+    assert again.log_end_offset == 60

@@ -9,7 +9,7 @@ import pytest
 from pykafka_classic.common.config import KafkaConfig
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.topic_partition import TopicPartition
-from pykafka_classic.log.log_directory import LogDirectoryError
+from pykafka_classic.log.log_directory import LogDirectory, LogDirectoryError
 from pykafka_classic.log.log_manager import LogManager
 from pykafka_classic.log.log_services import LogSeams
 from pykafka_classic.log.meta_properties import MetaProperties
@@ -179,14 +179,40 @@ def test_a_log_start_that_the_first_segment_does_not_tell_survives_a_restart(bro
     assert again is not None and again.log_start_offset == 7
 
 
-@pytest.mark.parametrize("name", ["recovery-point-offset-checkpoint", "log-start-offset-checkpoint", "replication-offset-checkpoint"])
-def test_an_unreadable_checkpoint_counts_as_empty(broker: Broker, name: str) -> None:
+def test_without_recovery_points_everything_is_recovered(broker: Broker) -> None:
+    fill(broker.start().get_or_create_log(flights(0)), 3)
+    broker.file_system.kill()
+    broker.file_system.write_atomically("/a/recovery-point-offset-checkpoint", b"rubbish")
+    log = broker.start().get_log(flights(0))
+    assert log is not None and log.log_end_offset == 3
+
+
+@pytest.mark.parametrize("name", ["log-start-offset-checkpoint", "replication-offset-checkpoint"])
+def test_a_checkpoint_that_nothing_can_replace_takes_its_log_dir_offline_as_it_is(broker: Broker, name: str) -> None:
+    manager = broker.start()
+    for partition in range(2):
+        fill(manager.get_or_create_log(flights(partition)), 3)
+    broker.stop(manager)
+    good = broker.file_system.read(f"/a/{name}")
+    broker.file_system.write_atomically(
+        f"/a/{name}", b"0\n3\nflights 0 2\n"
+    )  # Kafka: "Expected 3 entries in checkpoint file, but found only 1", the log dir offline
+    again = broker.start()
+    assert (again.offline_log_dirs, [str(log.topic_partition) for log in again.all_logs()]) == (["/a"], ["flights-1"])
+    broker.stop(again)
+    broker.file_system.write_atomically(f"/a/{name}", good)
+    assert [one.recovery_point for one in broker.start().all_logs()] == [3, 3], "the stop before counts as clean: nothing was touched since"
+
+
+def test_a_crash_while_loading_is_no_clean_stop(broker: Broker) -> None:
     manager = broker.start()
     fill(manager.get_or_create_log(flights(0)), 3)
     broker.stop(manager)
-    broker.file_system.write_atomically(f"/a/{name}", b"rubbish")
-    log = broker.start().get_log(flights(0))
-    assert log is not None and log.log_end_offset == 3
+    assert broker.file_system.exists("/a/.kafka_cleanshutdown")
+    assert LogDirectory(broker.file_system, "/a").open().clean
+    assert not broker.file_system.exists("/a/.kafka_cleanshutdown")
+    broker.file_system.kill()
+    assert not LogDirectory(broker.file_system, "/a").open().clean
 
 
 def test_a_deleted_log_is_renamed_at_once_and_removed_later(broker: Broker) -> None:

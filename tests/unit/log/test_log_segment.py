@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from pykafka_classic.log.batch_header import BatchHeader, iterate_headers
 from pykafka_classic.log.log_segment import LogSegment
 from pykafka_classic.log.recent_batches import BATCHES_MAX
 from pykafka_classic.log.time_index import TimestampOffset
+from tests.fakes.clock import SeededRandom
 from tests.unit.log.helpers import LOG_DIR, NOW_MS, Disk, batch, message, offsets_of
 
 
@@ -152,6 +155,22 @@ def test_jitter_makes_it_roll_earlier() -> None:
     assert segment.should_roll(100, 6000, 1)
 
 
+class Largest(SeededRandom):
+    """Chance at its worst: the largest number that was asked for."""
+
+    def randrange(self, start: int, stop: int | None = None, step: int = 1) -> int:
+        return (start if stop is None else stop) - 1
+
+
+def test_jitter_is_never_more_than_the_age_itself_nor_than_was_set() -> None:
+    for jitter_ms, rolls_after_ms in ((5000, 1), (300, 701)):
+        disk = Disk(segment_ms=1000, segment_jitter_ms=jitter_ms)
+        segment = LogSegment.create(replace(disk.services, random=Largest()), LOG_DIR, 0, disk.config)
+        put(segment, batch(timestamp=5000))
+        assert not segment.should_roll(100, 5000 + rolls_after_ms, 1)
+        assert segment.should_roll(100, 5000 + rolls_after_ms + 1, 1)
+
+
 def test_it_rolls_when_an_offset_cannot_be_told_relatively(disk: Disk) -> None:
     segment = new_segment(disk)
     assert not segment.should_roll(100, 1000, 2147483647)
@@ -229,3 +248,50 @@ def test_renaming_moves_all_files(disk: Disk) -> None:
     segment.rename(".deleted")
     assert disk.file_system.list(LOG_DIR) == [f"00000000000000000000.{kind}.deleted" for kind in ("index", "log", "timeindex")]
     assert segment.translate_offset(3) is not None
+
+
+@pytest.fixture
+def allocating() -> Disk:
+    return Disk(index_interval_bytes=200, segment_bytes=10_000, segment_index_bytes=1000, preallocate=True)
+
+
+def file_size(disk: Disk, segment: LogSegment) -> int:
+    return disk.file_system.size(segment.path(".log"))
+
+
+def test_a_preallocated_file_has_its_full_length_from_the_start(allocating: Disk) -> None:
+    segment = new_segment(allocating)
+    assert (segment.size, file_size(allocating, segment)) == (0, 10_000)
+    fill(segment, range(20))
+    assert segment.size < file_size(allocating, segment) == 10_000
+
+
+def test_records_of_a_preallocated_segment_are_found_like_others(allocating: Disk, disk: Disk) -> None:
+    segment, other = new_segment(allocating), new_segment(disk)
+    for one in (segment, other):
+        fill(one, range(20))
+    assert [segment.translate_offset(offset) for offset in range(21)] == [other.translate_offset(offset) for offset in range(21)]
+    assert (segment.size, segment.end_offset(), list(segment.headers())) == (other.size, other.end_offset(), list(other.headers()))
+
+
+def test_what_was_not_used_of_a_preallocated_file_goes_when_it_is_rolled_or_closed(allocating: Disk) -> None:
+    segment = new_segment(allocating)
+    fill(segment, range(20))
+    segment.on_become_inactive()
+    assert file_size(allocating, segment) == segment.size
+    assert reloaded(allocating, segment).end_offset() == 20
+
+
+def test_a_truncated_segment_is_no_longer_preallocated_and_goes_on(allocating: Disk) -> None:
+    segment = new_segment(allocating)
+    fill(segment, range(20))
+    segment.truncate_to(5)
+    assert file_size(allocating, segment) == segment.size
+    fill(segment, range(5, 9))
+    assert [header.last_offset for header in segment.headers()] == list(range(9))
+    assert file_size(allocating, segment) == segment.size
+
+
+def test_files_of_the_cleaner_are_not_preallocated(allocating: Disk) -> None:
+    segment = LogSegment.create(allocating.services, LOG_DIR, 0, allocating.config, ".cleaned")
+    assert file_size(allocating, segment) == 0

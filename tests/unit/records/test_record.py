@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pykafka_classic.records.layout import InvalidRecord
-from pykafka_classic.records.record import Header, Record, encode_record, read_records, record_size
+from pykafka_classic.records.record import Header, Record, encode_record, iterate_records, read_records, record_size
 from pykafka_classic.records.record_scan import RecordScan, scan_records
 
 PLAIN = Record(0, 0, b"k", b"value")
@@ -83,3 +83,17 @@ def test_the_start_of_the_records_may_end_anywhere() -> None:
 
 def test_append_time_replaces_every_timestamp() -> None:
     assert [record.timestamp for record in read_records(encoded(PLAIN, Record(1, 7, None, b"")), 2, 0, 5, append_time=99)] == [99, 99]
+
+
+def test_records_before_the_damage_are_seen_one_by_one() -> None:
+    data = encoded(PLAIN, Record(1, 1, None, b"x"), PLAIN)[:-3]
+    records = iterate_records(data, 3, 100, 1000)
+    assert [next(records), next(records)] == [Record(100, 1000, b"k", b"value"), Record(101, 1001, None, b"x")]
+    with pytest.raises(InvalidRecord, match="a record of"):
+        next(records)
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_broken_structure_is_found_one_by_one_too(name: str) -> None:
+    with pytest.raises(InvalidRecord):
+        list(iterate_records(BAD[name], 1, 0, 0))

@@ -140,7 +140,7 @@ def test_missing_indexes_are_made_anew(disk: Disk, kind: str, clean: bool, recov
         disk.file_system.remove(path(disk, name))
     log = disk.open(clean=clean, recovery_point=recovery_point)
     assert offsets_of(read_all(log)) == list(range(12))
-    assert log.offset_for_timestamp(1003) == (1003, 3, 0)
+    assert log.offset_for_timestamp(1003).result() == (1003, 3, 0)
     assert f"{MIDDLE}.{kind}" in disk.names()
 
 

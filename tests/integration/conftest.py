@@ -14,6 +14,8 @@ import pytest
 from pykafka_classic.testing.cluster import LocalCluster
 
 LAST_LINES: Final = 60
+# Records of the tests have times of their own, long ago: retention, which looks 30 s after a broker's start, would delete them.
+KEEP: Final = {"log.retention.ms": "-1"}
 LINE_MAX: Final = 240
 
 
@@ -44,7 +46,7 @@ def last_words(path: Path) -> str:
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCluster]:
     """Three brokers and a ZooKeeper of one test module; no stack trace in any log at the end."""
-    with LocalCluster(tmp_path_factory.mktemp("cluster"), brokers=3) as running:
+    with LocalCluster(tmp_path_factory.mktemp("cluster"), brokers=3, overrides=KEEP) as running:
         yield running
     assert_no_stack_traces(running)
 
@@ -52,7 +54,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCluster]:
 @pytest.fixture(scope="module")
 def single_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCluster]:
     """One broker and a ZooKeeper of one test module; no stack trace in its log at the end."""
-    with LocalCluster(tmp_path_factory.mktemp("single"), brokers=1) as running:
+    with LocalCluster(tmp_path_factory.mktemp("single"), brokers=1, overrides=KEEP) as running:
         yield running
     assert_no_stack_traces(running)
 

@@ -4,8 +4,8 @@ What may go wrong: SIGKILL, loss of power (unsynced bytes gone), SIGSTOP, contro
 /controller deleted; meanwhile replicas are moved and preferred leaders elected.
 
 Classic Kafka does not survive everything: a member of the ISR that returns with a shorter log than it had (loss of power), while it still counts as in sync,
-may be elected (KIP-966 and KIP-903 came later). So a disk loses its unsynced bytes only if at the restart nobody counts its broker as in sync any more; else the
-machine was, as it turns out, only restarted.
+may be elected (KIP-966 and KIP-903 came later). So a disk loses its unsynced bytes only if at the restart nobody counts its broker as in sync any more; else
+the machine was, as it turns out, only restarted.
 """
 
 from __future__ import annotations

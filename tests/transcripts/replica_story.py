@@ -30,7 +30,7 @@ from zk_schema import configs, partition_state
 LOGGERS = ("kafka.cluster.Partition", "kafka.server.ReplicaFetcherThread", "kafka.log.LogSegment")
 SETTLE_MS = 1500  # after each command: longer than a fetch waits at the leader, shorter than a session or a lagging follower lives
 QUIET = ("Starting", "Shutting down", "Shutdown completed", "Stopped")
-STORY_PROPERTIES = {"min.insync.replicas": "1", "auto.leader.rebalance.enable": "false", "log.segment.bytes": "1000000"}
+STORY_PROPERTIES = {"min.insync.replicas": "1", "auto.leader.rebalance.enable": "false", "log.segment.bytes": "1000000", "replica.lag.time.max.ms": "10000"}
 
 
 class _LogLines(logging.Handler):
@@ -158,9 +158,9 @@ class ReplicaStory:
         self._settle()
 
     def do_resume(self, broker_id: str) -> None:
-        """SIGCONT; what happens in the first half second only, so that a story can look at it."""
+        """SIGCONT; only what was waiting for the process has happened, so that a story can look at what it believes."""
         self.cluster.resume(int(broker_id))
-        self._settle(500)
+        self._settle(1)
 
     def do_cut(self, *pairs: str) -> None:
         """`cut 1-2 1-3`: nothing gets through between these machines."""
@@ -209,6 +209,7 @@ class ReplicaStory:
         topic = TopicProduceData(where.topic, [PartitionProduceData(where.partition, data)])
         request = ProduceRequest(acks=-1 if acks == "all" else int(acks), timeout_ms=TIMEOUT_MS, topic_data=[topic])
         self._asked = spawn(self.client.ask(broker_id, request, PRODUCE_VERSION))
+        self._settle(100)
 
     def do_logs(self, partition: str) -> None:
         """What each machine has: values with the leader epochs under which they were written, `|` at the high watermark."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -40,6 +40,8 @@ from pykafka_classic.server.topic_admin import TopicAdmin
 from pykafka_classic.server.topic_configs import TopicConfigs
 from pykafka_classic.server.topic_waiters import TopicWaiters
 from zk_schema.broker_ids import BrokerIdZNode
+
+UNCLEAN_LEADER_ELECTION_ENABLE = "unclean.leader.election.enable"
 
 
 class Seams(Protocol):
@@ -115,6 +117,7 @@ class BrokerBuilder:
 
         controller = KafkaController(config, config.broker_id, seams.zk, seams.clock, seams.network, self._random, register_broker=register)
         self._services = self._broker_services(controller, log_manager, replica_manager, groups)
+        _join_elections(self._services.topic_configs, controller)
         return BrokerParts(
             services=self._services,
             registration=registration,
@@ -167,6 +170,16 @@ class BrokerBuilder:
             groups=groups,
             served_apis=served_apis(),
         )
+
+
+def _join_elections(topic_configs: TopicConfigs, controller: KafkaController) -> None:
+    """A topic that is allowed an unclean leader gets one now, not only when the next broker dies."""
+
+    def changed(topic: str, overrides: Mapping[str, str]) -> None:
+        if overrides.get(UNCLEAN_LEADER_ELECTION_ENABLE, "").strip().lower() == "true":
+            controller.enable_topic_unclean_leader_election(topic)
+
+    topic_configs.on_change = changed
 
 
 def _join_groups(replica_manager: ReplicaManager, groups: GroupService) -> None:

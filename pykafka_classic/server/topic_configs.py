@@ -22,8 +22,14 @@ log = logging.getLogger("kafka.server.DynamicConfigManager")
 CHANGE_EXPIRATION_MS = 15 * 60 * 1000
 
 
+def _nothing(*_: object) -> None:
+    """Until somebody wants to be told."""
+
+
 class TopicConfigs:
     """Follows the overrides of all topics.
+
+    `on_change` hears of changes only, `apply` also of what is loaded.
 
     Invariant: `_last_executed` is the number of the last notification that was handled, -1 before the first.
     """
@@ -32,6 +38,7 @@ class TopicConfigs:
         self._zk = zk
         self._clock = clock
         self._apply = apply  # topic, overrides: all of them; a missing key is back at its default
+        self.on_change: Callable[[str, Mapping[str, str]], None] = _nothing
         self._last_executed = -1
         self._scanning: Promise[None] | None = None
         self._scan_again = False
@@ -96,6 +103,7 @@ class TopicConfigs:
         overrides = self._decode(change.entity_name, result.data) if result.ok else {}
         log.info("Processing override for entityPath: topics/%s with config: %s", change.entity_name, overrides)
         self._apply(change.entity_name, overrides)
+        self.on_change(change.entity_name, overrides)
 
     def _decode(self, topic: str, data: bytes | None) -> dict[str, str]:
         try:

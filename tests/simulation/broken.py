@@ -47,10 +47,15 @@ def no_epoch_fencing() -> Iterator[None]:
         error = why_not(self, wanted)
         return ErrorCode.NONE if error is ErrorCode.STALE_CONTROLLER_EPOCH else error
 
+    def believe(self: ReplicaManager, controller_epoch: int, controller_id: int, kind: str) -> bool:
+        del controller_id, kind
+        self.controller_epoch = controller_epoch
+        return True
+
     with (
         patch.object(Partition, "local_log", any_epoch),
         patch.object(ReplicaRoles, "_why_not", obey),
-        patch.object(ReplicaManager, "_is_current", lambda *_: True),
+        patch.object(ReplicaManager, "_is_current", believe),
     ):
         yield
 

@@ -2,8 +2,8 @@
 
 * `Expectations`: what a producer was told, and what a consumer saw, stays what it is.
 * `ZooKeeperChecker`: one leader per epoch, epochs and controller epochs never fall, the ISR lies within the replicas, a leader comes from the ISR before.
-* `ReplicaChecker`: one leader per epoch among the brokers too; a leader's HighWatermark never falls; below it all logs agree; a new leader has all that is
-  committed. What is committed is what any leader's HighWatermark has passed.
+* `ReplicaChecker`: one leader per epoch among the brokers too; no broker goes back to an older leader or controller; a leader's
+  HighWatermark never falls; below it all logs agree; a new leader has all that is committed. What is committed is what any leader's HighWatermark has passed.
 
 The checkers stand outside of the code under test and look only at znodes, log files and what partitions say of themselves.
 """
@@ -173,12 +173,17 @@ class ReplicaChecker:
         self._expectations = expectations
         self._seen: dict[tuple[int, TopicPartition], Seen] = {}
         self._leaders: dict[tuple[TopicPartition, int], int] = {}
+        self._controller_epochs: dict[int, int] = {}  # by incarnation: the highest seen
 
     def look(self, broker: SimBroker) -> None:
         """Check all partitions of a broker."""
         parts = broker.parts
         if parts is None:
             return
+        controller_epoch = parts.replica_manager.controller_epoch
+        known = self._controller_epochs.get(broker.incarnation, 0)
+        require(controller_epoch >= known, f"{broker.process} obeys the controller of epoch {controller_epoch} after that of epoch {known}")
+        self._controller_epochs[broker.incarnation] = controller_epoch
         for partition in parts.replica_manager.partitions():
             if partition.log is not None and not partition.topic_partition.topic.startswith("__"):
                 self._check(broker, partition, partition.log)
@@ -190,6 +195,8 @@ class ReplicaChecker:
         if log.version != seen.version:
             seen.version, seen.verified = log.version, 0
         leads = partition.is_leader
+        text = f"{broker.process}: the leader epoch of {topic_partition} fell from {seen.leader_epoch} to {partition.leader_epoch}"
+        require(partition.leader_epoch >= seen.leader_epoch, text)
         if leads and (not seen.led or partition.leader_epoch != seen.leader_epoch):
             self._elected(broker, partition, log)
         elif leads:

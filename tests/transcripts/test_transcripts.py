@@ -7,14 +7,20 @@ from pathlib import Path
 import pytest
 
 from tests.transcripts.controller_story import Story
+from tests.transcripts.replica_story import ReplicaStory
 
-STORIES = sorted(Path(__file__).parent.glob("*.txt"))
+STORIES = sorted(Path(__file__).parent.rglob("*.txt"))
+
+
+def story_for(path: Path) -> Story | ReplicaStory:
+    """Stories in `replicas` are about whole brokers, the others about controllers."""
+    return ReplicaStory() if path.parent.name == "replicas" else Story()
 
 
 @pytest.mark.parametrize("path", STORIES, ids=lambda path: path.stem)
 def test_the_transcript_is_what_happens(path: Path, request: pytest.FixtureRequest) -> None:
     written = path.read_text(encoding="utf-8")
-    happened = Story().run(written)
+    happened = story_for(path).run(written)
     if request.config.getoption("--rewrite", default=False):
         path.write_text(happened, encoding="utf-8")
     else:

@@ -63,7 +63,8 @@ def create_topic(
 ) -> None:
     """Create a topic, with given replicas or a number of them, and wait until all its partitions are led and all replicas are in sync.
 
-    A client whose metadata still names a controller that has just lost its session is told NOT_CONTROLLER, and asks again.
+    A client whose metadata still names a controller that has just lost its session is told NOT_CONTROLLER, and while a broker is registering anew there are
+    too few: it asks again.
     """
     admin = AdminClient({"bootstrap.servers": bootstrap})
     if assignment is None:
@@ -78,7 +79,7 @@ def create_topic(
         try:
             answer.result(DEADLINE_S)
         except KafkaException as error:
-            if error.args[0].code() == KafkaError.NOT_CONTROLLER:
+            if error.args[0].code() in {KafkaError.NOT_CONTROLLER, KafkaError.INVALID_REPLICATION_FACTOR}:
                 return False
             raise
         return True

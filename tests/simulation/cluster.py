@@ -18,6 +18,7 @@ from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.edges.broker_protocol import Dispatch
 from pykafka_classic.kafka_server import KafkaServer
 from pykafka_classic.protocol.api_keys import ApiKey
+from pykafka_classic.server.zk_operations import SessionEnded
 from tests.fakes.file_system import FakeFileSystem
 from tests.fakes.zookeeper import FakeZooKeeper, FakeZooKeeperServer
 from tests.simulation.network import FIRST_PORT, Listener, SimNetwork, Wires
@@ -183,17 +184,13 @@ class SimCluster:
             error = outcome.error()
             if error is None:
                 broker.started = True
-            elif not self._session_expired_at_start(error):
-                self.failures.append(error)
-            else:
+            elif isinstance(error, SessionEnded):  # it was stopped before it had started, or lost one session after the other
                 self.kill(broker_id)
+            else:
+                self.failures.append(error)
 
         self.world.schedule(0, begin, broker.process)
         return broker
-
-    @staticmethod
-    def _session_expired_at_start(error: BaseException) -> bool:
-        return "SESSION_EXPIRED" in str(error)
 
     def kill(self, broker_id: int) -> None:
         """SIGKILL: the process is gone, its session ends later, its files stay."""

@@ -46,7 +46,16 @@ def first_failure(variant: str) -> Outcome:
 # What each variant breaks, in the words of the checkers. Which of these shows first is chance's.
 SYMPTOMS = {
     "ack-before-isr": ("one batch was acknowledged", "is lost", "is not the one committed", "one batch was consumed"),
-    "no-epoch-fencing": ("is committed", "are committed", "lead", "is lost", "is not the one committed", "fell on its leader", "one batch was"),
+    "no-epoch-fencing": (
+        "obeys the controller of epoch",
+        "is committed",
+        "are committed",
+        "lead",
+        "is lost",
+        "is not the one committed",
+        "fell on its leader",
+        "one batch was",
+    ),
     "truncate-to-high-watermark": ("are committed", "is committed", "is lost", "is not the one committed"),
 }
 

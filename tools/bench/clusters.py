@@ -1,7 +1,7 @@
 """The two clusters that are measured beside each other: ours, and Apache Kafka's, each with a ZooKeeper of its own of the same kind.
 
-Apache's brokers are started by a script that knows how (`kafka.py up --join --brokers 1 --first-id N --port P --zookeeper Z --dir D -o key=value ...`: it prints
-one line of JSON when the broker serves, and stops it on SIGTERM).
+Apache's brokers are started by a script that knows how (`kafka.py up --join --brokers 1 --first-id N --port P --zookeeper Z --dir D -o key=value ...`: it
+prints one line of JSON when the broker serves, and stops it on SIGTERM).
 """
 
 from __future__ import annotations

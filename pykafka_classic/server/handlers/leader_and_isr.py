@@ -10,6 +10,7 @@ from pykafka_classic.protocol.schema import Message
 from pykafka_classic.server.broker_services import BrokerServices
 from pykafka_classic.server.handlers.broker_epoch import is_stale
 from pykafka_classic.server.request import Request
+from pykafka_classic.server.zk_operations import SessionEnded
 
 
 def handle(broker: BrokerServices, request: Request) -> Message | Promise[Message]:
@@ -27,7 +28,10 @@ def handle(broker: BrokerServices, request: Request) -> Message | Promise[Messag
 
 
 async def _load_and_apply(broker: BrokerServices, body: LeaderAndIsrRequest, version: int, topics: list[str]) -> Message:
-    await broker.topic_configs.load(topics)
+    try:
+        await broker.topic_configs.load(topics)
+    except SessionEnded:  # the last one, while the broker stops: its registration is gone with it
+        return LeaderAndIsrResponse(error_code=ErrorCode.STALE_BROKER_EPOCH)
     if is_stale(broker, body.broker_epoch, "LeaderAndIsr"):  # the session ended meanwhile
         return LeaderAndIsrResponse(error_code=ErrorCode.STALE_BROKER_EPOCH)
     return broker.replica_manager.become_leader_or_follower(body, version=version)

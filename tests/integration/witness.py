@@ -54,7 +54,8 @@ class Witness:
         self._client.delete(controller.PATH)
 
     def reassign(self, topic: str, replicas: Sequence[Sequence[int]]) -> None:
-        """Ask for other replicas as kafka-reassign-partitions --zookeeper does."""
+        """Ask for other replicas as kafka-reassign-partitions --zookeeper does, once the controller has put the last order away."""
+        wait_until(lambda: self._client.exists(reassign_partitions.PATH) is None, seconds=DEADLINE_S)
         wanted = {(topic, number): brokers for number, brokers in enumerate(replicas)}
         self._client.create(reassign_partitions.PATH, reassign_partitions.encode(wanted))
 

@@ -30,7 +30,7 @@ from pykafka_classic.log.open_files import OpenFiles
 from pykafka_classic.log.partition_metadata import decode_partition_metadata
 from pykafka_classic.log.producer_replay import LogRange, remember_recent_batches, replay_producers_from_snapshot
 from pykafka_classic.log.producer_state import ProducerStateManager
-from pykafka_classic.log.segment_recovery import recover_segment
+from pykafka_classic.log.segment_recovery import ValidPart, copy_tail, recover_segment
 from pykafka_classic.log.transaction_index import CorruptIndex
 
 log = logging.getLogger("kafka.log.Log")
@@ -92,6 +92,7 @@ class _Loader:
         self._epochs_on_disk: list[tuple[int, int]] = []
         self._log_start_offset = request.log_start_offset
         self._recovery = RecoveryStats()
+        self._unusable: list[LogSegment] = []  # loaded, and to be recovered whatever the last stop was like
 
     def __str__(self) -> str:
         return f"[Log partition={self._request.topic_partition}, dir={self._directory.rpartition('/')[0]}]"
@@ -183,6 +184,8 @@ class _Loader:
                 self._remove(name)
         for base_offset in sorted(bases):
             self._load_segment(base_offset, present)
+        while self._unusable:
+            self._recover_segment(self._unusable.pop(0))
 
     def _load_segment(self, base_offset: int, present: set[str]) -> None:
         segment = LogSegment.load(self._services, self._directory, base_offset, self._request.config)
@@ -197,7 +200,7 @@ class _Loader:
             segment.transaction_index.start_empty()
         if damaged and segment.size:  # whatever the last stop was like: below the recovery point nothing else would look at it
             log.error("%s Could not find usable index files of segment %d, recovering segment and rebuilding index files...", self, base_offset)
-            self._recover_segment(segment)
+            self._unusable.append(segment)
         elif damaged:
             segment.start_recovery()
         elif names.numbered_name(base_offset, names.TIME_INDEX) not in present:
@@ -210,10 +213,27 @@ class _Loader:
         self._recovery.bytes += segment.size
         producers = self._new_producers()
         self._rebuild_producers(producers, segment.base_offset, clean=False)
-        cut = recover_segment(segment, producers, epochs)
+        cut = recover_segment(segment, producers, epochs, self._split_off)
         producers.take_snapshot()
         self._recovery.bytes_cut += cut
         return cut
+
+    def _split_off(self, segment: LogSegment, valid: ValidPart) -> bool:
+        """Make a segment of what lies behind the valid part; False where it cannot be one. A crash before the cut leaves both, and is met here again."""
+        assert valid.goes_on_at is not None
+        following = self._segments.higher(segment.base_offset)
+        if following is not None and following.base_offset <= valid.goes_on_at:
+            return following.base_offset == valid.goes_on_at
+        log.info("%s Splitting overflowed segment %d at offset %d", self, segment.base_offset, valid.goes_on_at)
+        name = f"{self._directory}/{names.numbered_name(valid.goes_on_at, names.LOG)}"
+        copy_tail(self._file_system, segment, valid.size, name + names.CLEANED)
+        self._file_system.rename(name + names.CLEANED, name)
+        self._file_system.sync_directory(self._directory)
+        split = LogSegment.load(self._services, self._directory, valid.goes_on_at, self._request.config)
+        split.start_recovery()
+        self._segments.add(split)
+        self._unusable.insert(0, split)  # a recovery of all unflushed segments comes by it anyway
+        return True
 
     def _complete_swap(self, base_offset: int) -> None:
         log.info("%s Found log file %s from interrupted swap operation, repairing.", self, names.numbered_name(base_offset, names.LOG, names.SWAP))
@@ -232,15 +252,17 @@ class _Loader:
 
     def _recover(self) -> None:
         unflushed = self._segments.from_offset(self._request.recovery_point) if len(self._segments) else []
-        for index, segment in enumerate(unflushed):
-            log.info("%s Recovering unflushed segment %d", self, segment.base_offset)
+        segment = unflushed[0] if unflushed else None
+        while segment is not None:
+            base_offset = segment.base_offset
+            log.info("%s Recovering unflushed segment %d", self, base_offset)
             if self._recover_segment(segment, self._epochs):
-                end_offset = segment.end_offset()
-                log.warning("%s Corruption found in segment %d, truncating to offset %d", self, segment.base_offset, end_offset)
-                later = unflushed[index + 1 :]
+                log.warning("%s Corruption found in segment %d, truncating to offset %d", self, base_offset, segment.end_offset())
+                later = [one for one in self._segments if one.base_offset > base_offset]
                 self._recovery.bytes_cut += sum(one.size for one in later)
                 self._remove_segments(later)
                 return
+            segment = self._segments.higher(base_offset)  # perhaps one that was split off just now
 
     def _remove_segments(self, segments: Iterable[LogSegment]) -> None:
         for segment in segments:

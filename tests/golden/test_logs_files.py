@@ -28,6 +28,14 @@ def test_a_killed_brokers_preallocated_segment_is_recovered_to_the_same_files() 
     assert recording.files("/killed/t-0") == files_of("preallocated", "after/t-0")
 
 
+@pytest.mark.parametrize("log", ["one-0", "two-0", "three-0", "middle-0"])
+def test_segments_whose_offsets_are_too_far_apart_are_split_into_the_same_files(log: str) -> None:
+    recording = Recording("overflow", "killed")
+    recording.load(log_segment_bytes="1000000").shutdown().result()
+    assert recording.files(f"/killed/{log}") == files_of("overflow", f"after/{log}")
+    assert sum(name.endswith(".log") for name in files_of("overflow", f"after/{log}")) >= 2
+
+
 @pytest.mark.parametrize("log", ["data-a/stays-0", "data-a/swapped-0", "data-a/swapped-log-only-0", "data-b/cleaned-0", "data-b/swapped-late-0"])
 def test_what_a_dying_broker_left_is_repaired_to_the_same_files(log: str) -> None:
     recording = Recording("leftovers", "broker-0", ("data-a", "data-b"))

@@ -2,7 +2,7 @@
 
 The idea: a tool turns its options into a few calls and prints what comes back; scripts that read the output of Kafka's tools must be able to read ours.
 
-Reading order: server_start, then any tool. `tools/*.sh` holds a launcher of a line for each.
+Reading order: server_start, command_options (how a command line is taken apart), then any tool. `tools/*.sh` holds a launcher of a line for each.
 
 Mirrors: 2.8:bin/ and 2.8:core/src/main/scala/kafka/{admin,tools}.
 

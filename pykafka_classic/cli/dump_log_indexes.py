@@ -9,7 +9,7 @@ Source: facts/tools.md 14; 2.8 DumpLogSegments.scala, AbstractIndex.scala.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from struct import Struct
@@ -42,15 +42,16 @@ def dump_offset_index(path: str, check: IndexCheck, findings: Findings) -> Itera
     base_offset = base_offset_of(path)
     log = LogFile(log_beside(path))
     try:
-        entries = _offset_entries(path, base_offset)
-        if not entries:
+        data = _whole_entries(path, offset_index.ENTRY)
+        if not data:
             yield f"{path} is empty."
             return
         if check.sanity_only:
-            _check_sanity(path, offset_index.ENTRY.size, base_offset, entries[-1][0])
+            relative, _ = offset_index.ENTRY.unpack(data[-offset_index.ENTRY.size :])
+            _check_sanity(path, offset_index.ENTRY.size, base_offset, base_offset + relative)
             yield f"{path} passed sanity check."
             return
-        for offset, position in _used(entries, base_offset):
+        for offset, position in _used_offsets(data, base_offset):
             found = next(log.batches(position, check.message_size_max), None)
             if found is None:
                 raise DumpError(
@@ -69,16 +70,14 @@ def dump_time_index(path: str, check: IndexCheck, findings: Findings) -> Iterato
     base_offset = base_offset_of(path)
     log = LogFile(log_beside(path))
     try:
-        positions = _used(_offset_entries(beside(path, names.INDEX), base_offset), base_offset)
-        entries = [(base_offset + relative, timestamp) for timestamp, relative in _entries(path, time_index.ENTRY)]
+        positions = list(_used_offsets(_whole_entries(beside(path, names.INDEX), offset_index.ENTRY), base_offset))
+        data = _whole_entries(path, time_index.ENTRY)
         if check.sanity_only:
-            if entries and entries[-1][1] < entries[0][1]:
-                raise DumpError(f"Corrupt time index found, time index file ({path}) ends with a timestamp that is less than its first.")
-            _check_sanity(path, time_index.ENTRY.size, base_offset, entries[-1][0] if entries else base_offset)
+            _check_time_sanity(path, data, base_offset)
             yield f"{path} passed sanity check."
             return
         before = time_index.NO_TIMESTAMP
-        for offset, timestamp in _used(entries, base_offset):
+        for offset, timestamp in _used(((base_offset + relative, timestamp) for timestamp, relative in time_index.ENTRY.iter_unpack(data)), base_offset):
             index = bisect_right(positions, offset, key=lambda entry: entry[0])
             _check_time(log, positions[index - 1][1] if index else 0, (path, offset, timestamp, before), findings)
             if not check.verify_only:
@@ -106,7 +105,7 @@ def _check_time(log: LogFile, position: int, entry: tuple[str, int, int, int], f
 def dump_transaction_index(path: str) -> Iterator[str]:
     """The lines for a .txnindex. Raises DumpError, OSError."""
     base_offset_of(path)
-    for version, *fields in _entries(path, transaction_index.ENTRY):
+    for version, *fields in transaction_index.ENTRY.iter_unpack(_whole_entries(path, transaction_index.ENTRY)):
         entry = transaction_index.AbortedTransaction(*fields)
         yield (
             f"version: {version} producerId: {entry.producer_id} firstOffset: {entry.first_offset}"
@@ -132,20 +131,34 @@ def dump_snapshot(path: str) -> Iterator[str]:
         yield line
 
 
-def _entries(path: str, entry: Struct) -> list[tuple[int, ...]]:
+def _whole_entries(path: str, entry: Struct) -> bytes:
     data = Path(path).read_bytes()
-    return list(entry.iter_unpack(data[: len(data) // entry.size * entry.size]))
+    return data[: len(data) // entry.size * entry.size]
 
 
-def _offset_entries(path: str, base_offset: int) -> list[tuple[int, int]]:
-    """(offset, position) of each entry."""
-    return [(base_offset + relative, position) for relative, position in _entries(path, offset_index.ENTRY)]
+def _used_offsets(data: bytes, base_offset: int) -> Iterator[tuple[int, int]]:
+    """(offset, position) of the entries of an .index that are in use."""
+    return _used(((base_offset + relative, position) for relative, position in offset_index.ENTRY.iter_unpack(data)), base_offset)
 
 
-def _used(entries: list[tuple[int, int]], base_offset: int) -> list[tuple[int, int]]:
-    """The entries before the zeros at the end: before the second or later one that says the base offset."""
-    end = next((index for index, entry in enumerate(entries) if index and entry[0] == base_offset), len(entries))
-    return entries[:end]
+def _used(entries: Iterable[tuple[int, int]], base_offset: int) -> Iterator[tuple[int, int]]:
+    """The entries, offset first, before the zeros at the end: before the second or later one that says the base offset."""
+    for index, entry in enumerate(entries):
+        if index and entry[0] == base_offset:
+            return
+        yield entry
+
+
+def _check_time_sanity(path: str, data: bytes, base_offset: int) -> None:
+    """As `_check_sanity`, and the last timestamp is not less than the first. Raises DumpError."""
+    last_offset = base_offset
+    if data:
+        first_timestamp, _ = time_index.ENTRY.unpack_from(data)
+        last_timestamp, relative = time_index.ENTRY.unpack(data[-time_index.ENTRY.size :])
+        last_offset += relative
+        if last_timestamp < first_timestamp:
+            raise DumpError(f"Corrupt time index found, time index file ({path}) ends with a timestamp that is less than its first.")
+    _check_sanity(path, time_index.ENTRY.size, base_offset, last_offset)
 
 
 def _check_sanity(path: str, entry_size: int, base_offset: int, last_offset: int) -> None:

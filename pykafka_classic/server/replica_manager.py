@@ -8,7 +8,7 @@ ISRs, writing high watermarks to disk. Mirrors kafka.server.ReplicaManager; fact
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -39,6 +39,8 @@ from pykafka_classic.server.fetch_values import FetchParams
 from pykafka_classic.server.fetcher_manager import FetcherManager
 from pykafka_classic.server.hosted_partitions import HostedPartitions
 from pykafka_classic.server.isr_manager import AlterIsrManager, ZkIsrManager
+from pykafka_classic.server.log_dir_descriptions import LogDirInfo, describe_log_dirs
+from pykafka_classic.server.log_dir_moves import LogDirMoves
 from pykafka_classic.server.metadata_cache import MetadataCache
 from pykafka_classic.server.replica_appends import AppendResults, DeleteResults, RecordAppends, Records
 from pykafka_classic.server.replica_fetcher import FetcherSettings
@@ -101,6 +103,7 @@ class ReplicaManager:
         self._appends = RecordAppends(self._hosted, self._delayed, services.background)
         selector = make_replica_selector(config.replica_selector_class, metadata_cache)
         self._reads = LogReads(self._hosted, self._delayed.fetch, services, selector)
+        self.log_dir_moves = LogDirMoves(self._hosted, log_manager, services.clock, services.background)
         self._checkpointing = False
         self._stopped = False
         log_manager.add_failure_listener(self._log_dir_failed)
@@ -116,6 +119,7 @@ class ReplicaManager:
         """Follow nobody, answer nobody, and write the high watermarks."""
         self._stopped = True
         self._fetchers.shutdown()
+        self.log_dir_moves.shutdown()
         self._isr_manager.shutdown()
         for purgatory in (self._delayed.produce, self._delayed.fetch, self._delayed.delete_records):
             purgatory.shutdown()
@@ -152,6 +156,7 @@ class ReplicaManager:
             refusal.error_code = ErrorCode.STALE_CONTROLLER_EPOCH
             return refusal
         errors = self._roles.apply(wanted, self.on_leadership_change)
+        self.log_dir_moves.resume([topic_partition for topic_partition, error in errors.items() if not error])
         if not self._checkpointing:
             self._checkpointing = True
             self._every(self._config.replica_high_watermark_checkpoint_interval_ms, self._log_manager.checkpoint_high_watermarks)
@@ -163,6 +168,9 @@ class ReplicaManager:
             return StopReplicaResponse(error_code=ErrorCode.STALE_CONTROLLER_EPOCH)
         stopping = _stopping_of(body, version)
         errors = self._roles.stop(stopping)
+        for topic_partition, error in errors.items():
+            if not error:
+                self.log_dir_moves.stop(topic_partition)
         self.on_replicas_deleted([each.topic_partition for each in stopping if each.delete and not errors[each.topic_partition]])
         partition_errors = [StopReplicaPartitionError(topic_name=tp.topic, partition_index=tp.partition, error_code=error) for tp, error in errors.items()]
         return StopReplicaResponse(partition_errors=partition_errors)
@@ -280,6 +288,16 @@ class ReplicaManager:
         """The configuration of a hosted partition's log."""
         found = self.local_log(topic_partition)
         return None if found is None else found.config
+
+    # Log dirs
+
+    def describe_log_dirs(self, wanted: Container[TopicPartition] | None) -> list[LogDirInfo]:
+        """What lies where; `wanted` None: all."""
+        return describe_log_dirs(self._log_manager, wanted)
+
+    def alter_replica_log_dirs(self, wanted: Mapping[TopicPartition, str]) -> dict[TopicPartition, ErrorCode]:
+        """Begin to move replicas to other log dirs; an error for each."""
+        return self.log_dir_moves.move(wanted)
 
     @property
     def under_replicated_count(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import shutil
@@ -164,6 +165,35 @@ def test_an_idempotent_java_producer_goes_on_with_the_performance_tool(cluster: 
     )
     assert "20000 records sent" in told
     assert sum(map(len, read_all(cluster.bootstrap, "performance").values())) == 20_000
+
+
+def test_replicas_move_between_log_dirs_as_kafkas_tools_ask(tmp_path: Path, tools: Tools) -> None:
+    dirs = [str(tmp_path / "one"), str(tmp_path / "two")]
+    with LocalCluster(tmp_path, brokers=1, overrides={"log.dirs": ",".join(dirs)}) as cluster:
+        create_topic(cluster.bootstrap, "moving", partitions=1, replicas=1)
+        send(cluster.bootstrap, "moving", [Sent(None, str(number).encode()) for number in range(500)], acks="all")
+        before = log_dirs_of(tools, cluster, "moving")
+        [(here, size)] = [(path, size) for path, size in before.items() if size]
+        [there] = set(dirs) - {here}
+        plan = tmp_path / "plan.json"
+        plan.write_text(json.dumps({"version": 1, "partitions": [{"topic": "moving", "partition": 0, "replicas": [0], "log_dirs": [there]}]}))
+        where = ("--bootstrap-server", cluster.bootstrap, "--reassignment-json-file", str(plan))
+        assert "Successfully started log directory move for: moving-0-0" in tools.run("kafka.admin.ReassignPartitionsCommand", *where, "--execute")
+        done = "Reassignment of replica moving-0-0 completed successfully."
+        eventually(lambda: done in tools.run("kafka.admin.ReassignPartitionsCommand", *where, "--verify"), "the move is done")
+        assert log_dirs_of(tools, cluster, "moving") == {here: 0, there: size}
+        read = [int(stored.record.value or b"-1") for stored in read_all(cluster.bootstrap, "moving")[0]]
+        assert read == list(range(500))
+    assert_no_stack_traces(cluster)
+
+
+def log_dirs_of(tools: Tools, cluster: LocalCluster, topic: str) -> dict[str, int]:
+    """Bytes of a topic by log dir, as kafka-log-dirs tells."""
+    told = tools.run("kafka.admin.LogDirsCommand", "--bootstrap-server", cluster.bootstrap, "--describe", "--topic-list", topic)
+    described = json.loads(next(line for line in told.splitlines() if line.startswith("{")))
+    [broker] = described["brokers"]
+    assert [each["error"] for each in broker["logDirs"]] == [None, None]
+    return {each["logDir"]: sum(partition["size"] for partition in each["partitions"]) for each in broker["logDirs"]}
 
 
 def test_kafkas_dump_log_has_no_complaint_about_our_files(cluster: LocalCluster, tools: Tools) -> None:

@@ -1,8 +1,8 @@
 """A walk over the batch headers of a segment's file, and what it means when it ends too early.
 
-A healthy segment ends with a whole batch. Where the bytes make no sense, or a batch would go beyond the end of the file, the walk stops there: nothing behind
-can be found any more. Who looks for something then has to tell "it is not there" from "I could not look": records after the damage must not be passed over in
-silence.
+A healthy segment ends with a whole batch. Where the bytes make no sense, offsets go backwards, or a batch would go beyond the end of the file, the walk stops:
+nothing behind can be found any more. Who looks for something then has to tell "it is not there" from "I could not look": records after the damage must not be
+passed over in silence.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ class SegmentHeaders:
         self._end = end
         self._scan = scan_headers(file, position, end)
         self._damage = "a batch that goes beyond the end of the file"
+        self._next_offset = 0
         self.position = position  # where the next one begins
 
     def __iter__(self) -> SegmentHeaders:
@@ -32,11 +33,13 @@ class SegmentHeaders:
     def __next__(self) -> BatchHeader:
         try:
             header = next(self._scan)
+            if not self._next_offset <= header.base_offset <= header.last_offset:
+                raise CorruptBatch(f"a batch with offsets {header.base_offset} to {header.last_offset}, where at least {self._next_offset} is expected")
         except CorruptBatch as error:
             self._damage = str(error)
             log.warning("%s: %s", self._path, error)
             raise StopIteration from error
-        self.position = header.position + header.size
+        self.position, self._next_offset = header.position + header.size, header.last_offset + 1
         return header
 
     def require_end(self) -> None:

@@ -9,6 +9,7 @@ order. (Kafka would take the next Produce only after the response to the last; a
 | a peer that sends faster than we answer | reading stops while a request waits for its turn; the kernel's buffers fill up and stop the peer |
 | a peer that does not read its answers | no request is begun while more than UNSENT_MAX_BYTES of answers are unsent |
 | Produce requests in progress | PIPELINED_PRODUCE_MAX |
+| time that requests take in one turn of the reactor | turn_budget.py |
 
 Source: facts/protocol.md 2, 2.8:core/src/main/scala/kafka/network/SocketServer.scala.
 """
@@ -28,6 +29,7 @@ from twisted.python.failure import Failure
 from pykafka_classic.common.promise import Promise
 from pykafka_classic.edges.limits import READ_BYTES
 from pykafka_classic.edges.sending import Part, SendingTransport
+from pykafka_classic.edges.turn_budget import TurnBudget
 from pykafka_classic.protocol.api_keys import ApiKey
 from pykafka_classic.protocol.connection import Answer, CloseConnection, RequestContext, ServerConnection, ServerEvent
 from pykafka_classic.protocol.schema import Message
@@ -72,6 +74,11 @@ class ConnectionOwner(Protocol):
     @property
     def prefix(self) -> str:
         """What log lines begin with."""
+        ...
+
+    @property
+    def turn(self) -> TurnBudget:
+        """Time for requests in this turn of the reactor."""
         ...
 
     def connected(self, connection: BrokerProtocol) -> None:
@@ -179,6 +186,9 @@ class BrokerProtocol(protocol.Protocol):
         try:
             self._collect_answers()
             while self._waiting and self._may_begin(self._waiting[0]):
+                if self._owner.turn.is_spent():
+                    self._owner.turn.wait(self)
+                    break
                 self._begin(self._waiting.popleft())
                 self._collect_answers()
         finally:

@@ -26,6 +26,7 @@ from pykafka_classic.edges.child_processes import port_taken
 from pykafka_classic.edges.clocks import ReactorClock
 from pykafka_classic.edges.reactor import Reactor
 from pykafka_classic.edges.sending import SendingPort, SocketBuffers
+from pykafka_classic.edges.turn_budget import TurnBudget
 from pykafka_classic.protocol.api_keys import ApiKey
 
 log = logging.getLogger("kafka.network.SocketServer")
@@ -97,6 +98,7 @@ class BrokerListener(protocol.Factory):
         self.apis = apis
         self.dispatch = dispatch
         self.processing = False
+        self.turn = TurnBudget(lambda call: reactor.callLater(0, call))
         self._port: SendingPort | None = None
         self._accepting = True
         self._connections: set[BrokerProtocol] = set()

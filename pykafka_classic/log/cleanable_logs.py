@@ -76,10 +76,9 @@ def _first_dirty_offset(one: Log, clean_offset: int | None) -> int:
 
 
 def _first_uncleanable_offset(one: Log, first_dirty: int, now_ms: int) -> int:
-    candidates = [one.segments.active.base_offset]
-    unstable, lag_ms = one.producers.first_unstable_offset, one.config.min_compaction_lag_ms
-    if unstable is not None:
-        candidates.append(max(unstable, one.log_start_offset))
+    # Not beyond the high watermark: what lies behind may yet be truncated, and the older value that it replaced would be gone (Kafka since 3.1: KAFKA-13194).
+    candidates = [one.segments.active.base_offset, one.last_stable_offset]
+    lag_ms = one.config.min_compaction_lag_ms
     if lag_ms > 0:
         young = [segment.base_offset for segment in _dirty_inactive(one, first_dirty) if segment.largest_timestamp.timestamp > now_ms - lag_ms]
         candidates += young[:1]

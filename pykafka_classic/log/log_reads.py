@@ -13,6 +13,7 @@ from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.file_records import FileRecords, ReadableFile
 from pykafka_classic.log.batch_header import BatchHeader
 from pykafka_classic.log.log_values import FetchDataInfo, LogOffsetMetadata, TimestampedOffset
+from pykafka_classic.log.segment_times import first_batch_not_before
 from pykafka_classic.log.transaction_index import AbortedTransaction
 from pykafka_classic.records.layout import CODEC_MASK
 from pykafka_classic.records.record_batch import iterate_batches
@@ -27,9 +28,13 @@ SEARCHED_AT_ONCE: Final = 64 * 1024  # bytes of a plain batch whose records are 
 
 
 def read_segment(segment: LogSegment, start_offset: int, max_length: int, end: int, *, min_one_message: bool) -> FetchDataInfo | None:
-    """The batches of one segment from `start_offset` on, up to position `end`; None where all of them end before."""
+    """The batches of one segment from `start_offset` on, up to position `end`; None where all of them end before.
+
+    Raises CorruptRecord (CORRUPT_MESSAGE) where damage hides them.
+    """
     found = segment.translate_offset(start_offset)
     if found is None:
+        segment.require_readable(start_offset)
         return None
     metadata = LogOffsetMetadata(start_offset, segment.base_offset, found.position)
     length = min(end - found.position, max(max_length, found.size) if min_one_message else max_length)
@@ -118,14 +123,14 @@ async def offset_for_timestamp(log: Log, timestamp: int) -> TimestampedOffset | 
 
 async def _record_at_or_after(log: Log, segment: LogSegment, timestamp: int) -> TimestampedOffset | None:
     start = log.log_start_offset
-    header = segment.find_offset_by_timestamp(timestamp, start)
+    header = first_batch_not_before(segment, timestamp, start)
     while header is not None:
         search = partial(_search, segment.file(), header, timestamp, start)
         is_small = header.size <= SEARCHED_AT_ONCE and not header.attributes & CODEC_MASK
         found = search() if is_small else await log.services.background.run(search)
         if found is not None:
             return found
-        header = segment.find_offset_by_timestamp(timestamp, header.last_offset + 1)
+        header = first_batch_not_before(segment, timestamp, header.last_offset + 1)
     return None
 
 

@@ -24,14 +24,14 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from pykafka_classic.common.log_config import LogConfig
-from pykafka_classic.log import names
-from pykafka_classic.log.batch_header import BatchHeader, scan_headers
+from pykafka_classic.log import names, segment_times
+from pykafka_classic.log.batch_header import BatchHeader
 from pykafka_classic.log.file_system import File, FileSystem
-from pykafka_classic.log.header_walk import HeaderWalk
 from pykafka_classic.log.log_services import LogServices
 from pykafka_classic.log.log_values import RELATIVE_OFFSET_MAX
 from pykafka_classic.log.offset_index import OffsetIndex
 from pykafka_classic.log.recent_batches import RecentBatches
+from pykafka_classic.log.segment_headers import SegmentHeaders
 from pykafka_classic.log.time_index import NO_TIMESTAMP, TimeIndex, TimestampOffset
 from pykafka_classic.log.transaction_index import TransactionIndex
 
@@ -271,10 +271,7 @@ class LogSegment:
     def largest_timestamp(self) -> TimestampOffset:
         """The largest timestamp and the offset of a record that has it; (-1, base offset) without one."""
         if self._largest is None:
-            self._largest = self.time_index.last_entry
-            if self._largest.timestamp < 0 and self.first_timestamp >= 0:
-                self._reload_largest_timestamp()  # the index is lost, or rubbish: a closed segment with timestamps has one entry at least
-        assert self._largest is not None
+            self._largest = segment_times.largest_timestamp(self)
         return self._largest
 
     @property
@@ -315,9 +312,16 @@ class LogSegment:
             return 0
         return position
 
-    def headers(self, position: int = 0) -> HeaderWalk:
+    def headers(self, position: int = 0) -> SegmentHeaders:
         """Batch headers from `position` to the end; damage ends the walk (and is logged)."""
-        return HeaderWalk(self.path(names.LOG), scan_headers(self.file(), position, self.size))
+        return SegmentHeaders(self.path(names.LOG), self.file(), position, self.size)
+
+    def require_readable(self, offset: int) -> None:
+        """For who found nothing at or after `offset`: raise CorruptRecord where that is so because of damage. Walks the headers from there."""
+        headers = self.headers(self.position_before(offset))
+        for _ in headers:
+            continue
+        headers.require_end()
 
     def end_offset(self) -> int:
         """The offset after its last batch; the base offset while it is empty. Walks the headers behind the last index entry."""
@@ -330,14 +334,6 @@ class LogSegment:
         self._recent.begin(end)
         return end
 
-    def find_offset_by_timestamp(self, timestamp: int, starting_offset: int) -> BatchHeader | None:
-        """The first batch with a timestamp at or above `timestamp` that ends at or after `starting_offset`."""
-        indexed = self.time_index.lookup(timestamp)
-        for header in self.headers(self.position_before(max(indexed.offset, starting_offset))):
-            if header.max_timestamp >= timestamp and header.last_offset >= starting_offset:
-                return header
-        return None
-
     # Changing
 
     def truncate_to(self, offset: int) -> int:
@@ -347,6 +343,7 @@ class LogSegment:
         self.time_index.truncate_to(offset)
         self.transaction_index.truncate_to(offset)
         if found is None:
+            self.require_readable(offset)
             return 0
         return self.truncate_to_position(found.position, offset)
 
@@ -360,7 +357,7 @@ class LogSegment:
         self._recent.truncate(position, offset)
         if position == 0:
             self.created_ms, self._first_timestamp = self._services.clock.now_ms(), None
-        self._reload_largest_timestamp()
+        self._largest = segment_times.scan_largest_timestamp(self)
         return cut
 
     def _cut_file(self, size: int) -> None:
@@ -375,14 +372,6 @@ class LogSegment:
         self._first_timestamp = None
         self._since_index_entry = 0
         self._recent = RecentBatches(self.base_offset)
-
-    def _reload_largest_timestamp(self) -> None:
-        indexed = self.time_index.last_entry
-        largest = TimestampOffset(indexed.timestamp, indexed.offset)
-        for header in self.headers(self.position_before(indexed.offset)):
-            if header.max_timestamp > largest.timestamp:
-                largest = TimestampOffset(header.max_timestamp, header.last_offset)
-        self._largest = largest
 
     def _header_at(self, position: int) -> BatchHeader | None:
         return next(self.headers(position), None) if position < self.size else None

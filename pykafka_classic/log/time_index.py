@@ -40,12 +40,13 @@ class TimestampOffset(NamedTuple):
 class TimeIndex:
     """The .timeindex of one segment. Loaded from disk when first asked; the two columns are parallel."""
 
-    __slots__ = ("_offsets", "_timestamps", "base_offset", "entries_max", "file")
+    __slots__ = ("_offsets", "_timestamps", "base_offset", "entries_max", "file", "is_damaged")
 
     def __init__(self, file_system: FileSystem, path: str, base_offset: int, bytes_max: int) -> None:
         self.base_offset = base_offset
         self.entries_max = bytes_max // ENTRY.size
         self.file = IndexFile(file_system, path)
+        self.is_damaged = False  # entries on disk were out of order, and are not used
         self._timestamps: array[int] | None = None
         self._offsets: array[int] = array("i")
 
@@ -134,5 +135,6 @@ class TimeIndex:
         if healthy < len(timestamps):
             log.warning("%s: %d of %d entries are out of order and are not used", self.file.path, len(timestamps) - healthy, len(timestamps))
             del timestamps[healthy:], self._offsets[healthy:]
+            self.is_damaged = True
             self.file.size_written = healthy * ENTRY.size
         return timestamps

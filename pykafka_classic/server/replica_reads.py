@@ -24,6 +24,7 @@ from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.promise import Promise
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.purgatory.purgatory import Purgatory
+from pykafka_classic.records.layout import CorruptRecord
 from pykafka_classic.server.damage_watch import DamageWatch
 from pykafka_classic.server.delayed_fetch import DelayedFetch
 from pykafka_classic.server.fetch_values import FetchParams, FetchPartitionData
@@ -95,6 +96,9 @@ class LogReads:
                 return self._redirect(partition, fetch, preferred)
             info = read_records(partition, fetch, reader, max_bytes=limits[0], min_one_message=limits[1])
             return self._result(params, partition, fetch, reader, info)
+        except CorruptRecord as error:
+            log.error("%s cannot be read from offset %d on: %s", fetch.topic_partition, fetch.fetch_offset, error)
+            return FetchPartitionData.failed(fetch.topic_partition, error.code)
         except KafkaError as error:
             return FetchPartitionData.failed(fetch.topic_partition, error.code)
         except Exception:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from pykafka_classic.log.batch_header import BatchHeader, iterate_headers
 from pykafka_classic.log.log_segment import LogSegment
 from pykafka_classic.log.offset_index import OffsetIndex
+from pykafka_classic.log.segment_times import first_batch_not_before
 from pykafka_classic.log.time_index import TimestampOffset
 from tests.fakes.file_system import FakeFileSystem
 from tests.unit.log.helpers import LOG_DIR, Disk, batch
@@ -49,7 +50,7 @@ def test_every_offset_is_translated_as_a_linear_walk_would(batches: list[tuple[i
 def test_a_time_is_found_as_a_linear_walk_would(batches: list[tuple[int, int, int, int]], interval: int, timestamp: int) -> None:
     segment, written = filled(batches, interval)
     expected = next((header for header in written if header.max_timestamp >= timestamp), None)
-    found = segment.find_offset_by_timestamp(timestamp, BASE)
+    found = first_batch_not_before(segment, timestamp, BASE)
     assert (found and found.base_offset) == (expected and expected.base_offset)
 
 

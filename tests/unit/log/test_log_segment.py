@@ -9,6 +9,7 @@ import pytest
 from pykafka_classic.log.batch_header import BatchHeader, iterate_headers
 from pykafka_classic.log.log_segment import LogSegment
 from pykafka_classic.log.recent_batches import BATCHES_MAX
+from pykafka_classic.log.segment_times import first_batch_not_before
 from pykafka_classic.log.time_index import TimestampOffset
 from tests.fakes.clock import SeededRandom
 from tests.unit.log.helpers import LOG_DIR, NOW_MS, Disk, batch, message, offsets_of
@@ -216,7 +217,7 @@ def test_truncating_everything_starts_a_new_age(disk: Disk) -> None:
 def test_the_first_batch_not_older_than_a_time_is_found(disk: Disk, timestamp: int, offset: int | None) -> None:
     segment = new_segment(disk)
     fill(segment, range(60), records=3)
-    header = segment.find_offset_by_timestamp(timestamp, 0)
+    header = first_batch_not_before(segment, timestamp, 0)
     assert (header.base_offset if header else None) == offset
 
 

@@ -114,6 +114,7 @@ class Directory:
         """Clean all that may be cleaned."""
         logs = {one.topic_partition: one for one in self.manager.all_logs() if one.config.compact}
         cleaner = LogCleaner(self.manager.services, CleanerConfig(), logs)
+        cleaner._clean_offsets[str(self.path)] = cleaner._read_checkpoint(str(self.path))
         while spawn(cleaner.clean_filthiest()).result():
             pass
         assert not cleaner._uncleanable
@@ -151,7 +152,7 @@ def write_all(path: Path, *, compacted: bool = True) -> Directory:
     for topic_name, magic, codec in formats("compacted-"):
         write_format(directory, directory.make(topic_name, {**COMPACT, "message.format.version": FORMATS[magic]}), magic, codec)
     write_tombstones(directory)
-    write_transactional(directory, directory.make("compacted-transactional", COMPACT))
+    write_transactional(directory, directory.make("compacted-transactional", {**COMPACT, "delete.retention.ms": "0"}))
     directory.settle()
     if compacted:
         directory.compact()
@@ -179,6 +180,15 @@ def write_idempotent(directory: Directory) -> None:
         some = records(directory.now_ms, 5 * number)
         fields = BatchFields(codec=number % 5, producer_id=1000 + number % 3, producer_epoch=0, base_sequence=5 * (number // 3))
         directory.put(topic, build_batch(some, fields), some)
+
+
+def write_more_compacted(directory: Directory) -> None:
+    """New values for the keys of all compacted topics, and one of a producer without id behind its transactions."""
+    for topic_name, magic, codec in formats("compacted-"):
+        write_format(directory, directory.topics[topic_name], magic, codec)
+    for name in ("compacted-tombstones", "compacted-transactional"):
+        write_format(directory, directory.topics[name], 2, 0)
+    directory.settle()
 
 
 def write_transactional(directory: Directory, topic: Topic) -> None:
@@ -211,7 +221,7 @@ def write_append_time(directory: Directory) -> None:
 
 
 def write_tombstones(directory: Directory) -> None:
-    topic = directory.make("compacted-tombstones", COMPACT)
+    topic = directory.make("compacted-tombstones", {**COMPACT, "delete.retention.ms": "0"})
     for start in range(0, 200, 5):
         some = [record._replace(value=None) if record.key == b"key-3" else record for record in records(directory.now_ms, start)]
         directory.put(topic, build_batch(some), some)

@@ -10,19 +10,20 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 from kazoo.client import KazooClient
 
 from pykafka_classic.edges.processes import BrokerProcess, require_java
+from pykafka_classic.records.record import Record
 from pykafka_classic.records.record_batch import iterate_batches
 from pykafka_classic.testing.cluster import LocalCluster
 from tests.integration.apache import ApacheBroker, class_path
 from tests.integration.conftest import assert_no_stack_traces
 from tests.integration.foreign import DEADLINE_S, Load, Sent, assert_nothing_lost, collect, create_topic, eventually, send
-from tests.integration.log_directories import Directory, Row, Topic, write_all
+from tests.integration.log_directories import Directory, Row, Topic, write_all, write_more_compacted
 from zk_schema import configs, topics
 from zk_schema.topics import ReplicaAssignment, TopicZNode
 
@@ -197,23 +198,43 @@ def test_apaches_broker_and_ours_take_turns_on_one_log_dir(tmp_path: Path, clean
 # The cleaner
 
 
-def test_our_cleaner_leaves_what_apaches_leaves(tmp_path: Path) -> None:
+def test_our_cleaner_leaves_what_apaches_leaves_and_again_in_a_second_pass(tmp_path: Path) -> None:
     with zookeeper_and_ports(tmp_path) as cluster:
         apaches, ours = tmp_path / "broker-0" / "data", tmp_path / "ours"
         directory = write_all(apaches, compacted=False)
         directory.stop()
         shutil.copytree(apaches, ours, copy_function=shutil.copy2)  # with the times: tombstones go by them
-        again = Directory(ours, directory.topics.values())
-        again.compact()
-        again.stop()
         register(cluster, directory)
         compacted = [topic for topic in directory.topics.values() if topic.compacted]
-        clean_by_apache(cluster, apaches, compacted)
-        for topic in compacted:
-            assert batches(ours, topic) == batches(apaches, topic), topic.name
-            assert [len(data) for data in files(ours, topic, ".txnindex")] == [len(data) for data in files(apaches, topic, ".txnindex")]
-            if topic.name.endswith(("none", "transactional", "tombstones")):
-                assert files(ours, topic, ".log") == files(apaches, topic, ".log"), topic.name
+        clean_by_both(cluster, apaches, ours, compacted)
+        first = {topic.name: batches(ours, topic) for topic in compacted}
+        for path in (apaches, ours):  # now tombstones and markers that were kept before may go
+            more = Directory(path, [Topic(topic.name, topic.config, end=topic.end) for topic in compacted])
+            more.now_ms = directory.now_ms + 1000
+            write_more_compacted(more)
+            more.stop()
+        clean_by_both(cluster, apaches, ours, compacted)
+        assert all(batches(ours, topic) != first[topic.name] for topic in compacted)
+        assert None in values(first["compacted-tombstones"])
+        assert None not in values(batches(ours, directory.topics["compacted-tombstones"]))
+
+
+def values(found: list[tuple[object, ...]]) -> list[bytes | None]:
+    """Of the records in what `batches` found."""
+    return [record.value for one in found for record in cast("list[Record]", one[-1])]
+
+
+def clean_by_both(cluster: LocalCluster, apaches: Path, ours: Path, compacted: list[Topic]) -> None:
+    """Each cleaner its copy; both leave the same."""
+    again = Directory(ours, compacted)
+    again.compact()
+    again.stop()
+    clean_by_apache(cluster, apaches, compacted)
+    for topic in compacted:
+        assert batches(ours, topic) == batches(apaches, topic), topic.name
+        assert files(ours, topic, ".txnindex") == files(apaches, topic, ".txnindex"), topic.name
+        if topic.name.endswith(("none", "transactional", "tombstones")):
+            assert files(ours, topic, ".log") == files(apaches, topic, ".log"), topic.name
 
 
 def clean_by_apache(cluster: LocalCluster, data: Path, compacted: list[Topic]) -> None:

@@ -9,7 +9,7 @@ PYTEST_FLAGS ?= -n auto --maxprocesses 4 --dist loadfile
 SEEDS ?= 1000
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo cluster test simulate format coverage bench lock clean
+.PHONY: help setup demo cluster test simulate format coverage chaos bench lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -40,6 +40,9 @@ format: setup ## put the code into the house's form
 coverage: setup ## which lines no test reaches
 	$(VENV)/coverage run -m pytest
 	$(VENV)/coverage report
+
+chaos: setup ## kill -9 under load, fifty rounds: acknowledged N, lost 0 (ROUNDS=50 SEED=...)
+	$(VENV)/python -m tests.chaos.kill_loop --rounds $(or $(ROUNDS),50) $(SEED:%=--seed %)
 
 bench: setup ## figures: how fast it starts, how much it carries
 	$(VENV)/python tools/bench/startup.py

@@ -14,8 +14,9 @@ Source: facts/storage.md 7, facts/observed.md "Logs, more"; Log.scala (loadSegme
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from uuid import UUID
 
 from pykafka_classic.common.log_config import LogConfig
@@ -207,13 +208,13 @@ class _Loader:
             segment.time_index.reset()
         self._segments.add(segment)
 
-    def _recover_segment(self, segment: LogSegment, epochs: LeaderEpochFileCache | None = None) -> int:
+    def _recover_segment(self, segment: LogSegment, epochs: LeaderEpochFileCache | None = None, before_cut: Callable[[], None] | None = None) -> int:
         """Recover one segment with producer state of its own, and leave a snapshot behind it so that the next one has not to go back further."""
         self._recovery.segments += 1
         self._recovery.bytes += segment.size
         producers = self._new_producers()
         self._rebuild_producers(producers, segment.base_offset, clean=False)
-        cut = recover_segment(segment, producers, epochs, self._split_off)
+        cut = recover_segment(segment, producers, epochs, self._split_off, before_cut=before_cut)
         producers.take_snapshot()
         self._recovery.bytes_cut += cut
         return cut
@@ -256,13 +257,18 @@ class _Loader:
         while segment is not None:
             base_offset = segment.base_offset
             log.info("%s Recovering unflushed segment %d", self, base_offset)
-            if self._recover_segment(segment, self._epochs):
+            if self._recover_segment(segment, self._epochs, partial(self._remove_segments_behind, base_offset)):
                 log.warning("%s Corruption found in segment %d, truncating to offset %d", self, base_offset, segment.end_offset())
-                later = [one for one in self._segments if one.base_offset > base_offset]
-                self._recovery.bytes_cut += sum(one.size for one in later)
-                self._remove_segments(later)
                 return
             segment = self._segments.higher(base_offset)  # perhaps one that was split off just now
+
+    def _remove_segments_behind(self, base_offset: int) -> None:
+        # Last to first, and durably before the damage itself is cut off: whoever recovers after a crash in between must find it again, or a gap would stay.
+        later = [one for one in self._segments if one.base_offset > base_offset]
+        self._recovery.bytes_cut += sum(one.size for one in later)
+        self._remove_segments(later[::-1])
+        if later:
+            self._file_system.sync_directory(self._directory)
 
     def _remove_segments(self, segments: Iterable[LogSegment]) -> None:
         for segment in segments:

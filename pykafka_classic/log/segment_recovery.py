@@ -47,10 +47,13 @@ def recover_segment(
     producers: ProducerStateManager,
     epochs: LeaderEpochFileCache | None = None,
     split_off: Callable[[LogSegment, ValidPart], bool] = lambda _, __: False,
+    *,
+    before_cut: Callable[[], None] | None = None,
 ) -> int:
     """Rebuild the indexes, bring producers and epochs up to the segment's end, cut off what is damaged; the number of bytes that are lost by it.
 
-    `split_off` is given what goes on behind, to keep it elsewhere; False where it does not belong there.
+    `split_off` is given what goes on behind, to keep it elsewhere; False where it does not belong there. `before_cut` is called before damage is cut off: after
+    that nobody sees any more that there was any.
     """
     valid = find_valid_part(segment)
     is_kept = valid.goes_on_at is not None and split_off(segment, valid)
@@ -70,6 +73,8 @@ def recover_segment(
     if file_size > valid.size:
         if not is_kept:
             log.warning("%s: cutting %d bytes at position %d: %s", segment.path(names.LOG), file_size - valid.size, valid.size, valid.reason)
+            if before_cut is not None:
+                before_cut()
         segment.file().truncate(valid.size)
     segment.on_become_inactive()
     return 0 if is_kept else file_size - valid.size

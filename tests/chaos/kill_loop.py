@@ -226,7 +226,7 @@ class KillLoop:
 
     def _load(self, kind: Kind) -> Load:
         settings = {"message_timeout_ms": 300_000, **kind.producer}
-        return Load(self._cluster.bootstrap, kind.name, partitions=PARTITIONS, per_second=300, keys=kind.keys, **settings)
+        return Load(self._cluster.bootstrap, kind.name, partitions=PARTITIONS, per_second=300, keys=kind.keys, size=0, **settings)
 
     def _round(self, number: int, loads: list[Load], followers: list[Follower]) -> None:
         story = STORIES[number % len(STORIES)] if number < len(STORIES) else self._chance.choice(STORIES)

@@ -171,15 +171,18 @@ def collect(consumer: Consumer, *, waiting_for: set[int]) -> dict[int, list[Stor
 class Load:
     """A producer that sends numbered records without pause in a thread, round the partitions, until the block ends.
 
-    `acknowledged` holds, by partition, the numbers that were answered; `failed` the errors. A record's value is its number in its partition; with `keys`,
-    its key is that number modulo `keys`.
+    `acknowledged` holds, by partition, the numbers that were answered; `failed` the errors. A record's value is its number in its partition, after so many
+    blanks as make it `size` bytes long; with `keys`, its key is that number modulo `keys`.
     """
 
-    def __init__(self, bootstrap: str, topic: str, *, partitions: int, per_second: int = 2000, keys: int | None = None, **settings: Setting) -> None:
+    def __init__(
+        self, bootstrap: str, topic: str, *, partitions: int, per_second: int = 2000, keys: int | None = None, size: int = 0, **settings: Setting
+    ) -> None:
         self.acknowledged: dict[int, list[int]] = {number: [] for number in range(partitions)}
         self.failed: list[str] = []
         self._topic = topic
         self._keys = keys
+        self._size = size
         self._pause_s = 0.01
         self._per_round = max(1, round(per_second * self._pause_s))
         self._producer = Producer(
@@ -239,7 +242,7 @@ class Load:
         key = None if self._keys is None else str(number % self._keys).encode()
         while True:
             try:
-                return self._producer.produce(self._topic, str(number).encode(), key, partition=partition)
+                return self._producer.produce(self._topic, str(number).encode().rjust(self._size), key, partition=partition)
             except BufferError:
                 self._producer.poll(0.1)
 

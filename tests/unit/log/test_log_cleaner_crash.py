@@ -125,6 +125,11 @@ def check(step: int, end: Callable[[Disk], None], *, recovery_point: int) -> Non
     with pytest.raises(Died):
         compact(disk, log)
     end(disk)
+    check_what_is_left(disk, recovery_point=recovery_point)
+
+
+def check_what_is_left(disk: Disk, *, recovery_point: int) -> None:
+    """The next process finds everything, and finishes the work."""
     again = disk.open(clean=False, recovery_point=recovery_point)
     _, log_end_offset, left, newest = undisturbed()
     assert again.log_end_offset == log_end_offset

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import selectors
 import socket
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Final
@@ -64,9 +65,14 @@ class Line:
             self._selector.register(each, selectors.EVENT_READ)
         self._thread = threading.Thread(target=self._run, name="line")
 
-    def cut(self, *, refuse: bool = False) -> None:
-        """No byte passes any more."""
+    @contextlib.contextmanager
+    def cut(self, *, refuse: bool = False) -> Iterator[None]:
+        """No byte passes any more, until `mend` or the end of the block."""
         self._change(REFUSING if refuse else SILENT)
+        try:
+            yield
+        finally:
+            self.mend()
 
     def mend(self) -> None:
         """Connections of the time before are closed; new ones pass."""

@@ -44,6 +44,7 @@ coverage: setup ## which lines no test reaches
 bench: setup ## figures: how fast it starts, how much it carries
 	$(VENV)/python tools/bench/startup.py
 	$(VENV)/python tools/bench/produce.py
+	$(VENV)/python tools/bench/controller.py
 
 lock: ## write the lock files in requirements/ anew (needs pip-tools)
 	tools/lock.sh

@@ -19,6 +19,7 @@ from pykafka_classic.common.config import KafkaConfig
 from pykafka_classic.common.promise import Promise
 from pykafka_classic.controller.controller_context import LiveBroker
 from pykafka_classic.controller.logs import PrefixedLog
+from pykafka_classic.protocol.api_keys import ApiKey, spec_of
 from pykafka_classic.protocol.network import Channel, Disconnected, Network
 from pykafka_classic.protocol.schema import Message
 
@@ -92,13 +93,17 @@ class RequestSender:
         if not isinstance(error, Disconnected):
             raise error
         if self._connected or self._retry is None:  # once for each loss: a dead broker is retried ten times a second
-            self._log.warning("Failed to send %s to %s: %s. Retrying every %d ms.", type(self._queue[0].request).__name__, self._name, error, RETRY_BACKOFF_MS)
+            self._log.warning("Failed to send %s to %s: %s. Retrying every %d ms.", _name_of(self._queue[0].request), self._name, error, RETRY_BACKOFF_MS)
         self._connected = False
         self._retry = self._clock.call_later(RETRY_BACKOFF_MS, self._send_again)
 
     def _send_again(self) -> None:
         self._under_way = False
         self._send_next()
+
+
+def _name_of(request: Message) -> str:
+    return spec_of(ApiKey(request.API_KEY)).request.__name__
 
 
 class ControllerChannelManager:
@@ -155,6 +160,6 @@ class ControllerChannelManager:
         """Put a request into a broker's queue."""
         sender = self._senders.get(broker_id)
         if sender is None:
-            self._log.warning("Not sending %s to broker %d, since it is offline.", type(request).__name__, broker_id)
+            self._log.warning("Not sending %s to broker %d, since it is offline.", _name_of(request), broker_id)
             return
         sender.put(QueueItem(request, version, on_response))

@@ -13,7 +13,7 @@ facts/coordination.md 3.13, protocol.md 14.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -45,6 +45,7 @@ from pykafka_classic.protocol.messages.update_metadata import (
     UpdateMetadataRequest,
     UpdateMetadataTopicState,
 )
+from pykafka_classic.protocol.shared_encoding import for_each_broker
 
 PLAINTEXT = "PLAINTEXT"
 
@@ -127,25 +128,15 @@ class ControlRequests:
 
     # UpdateMetadata
 
-    def update_metadata(self, partitions: Iterable[TopicPartition], broker_epochs: Iterable[int]) -> list[UpdateMetadataRequest]:
-        """One request for each addressee's epoch; they share everything else. Partitions of which no leader is known are left out."""
+    def update_metadata(self, partitions: Iterable[TopicPartition], broker_epochs: Iterable[int]) -> Sequence[UpdateMetadataRequest]:
+        """One request for each addressee's epoch; they share everything else, and are encoded once. Partitions of which no leader is known are left out."""
         states = [state for state in map(self._update_metadata_state, partitions) if state is not None]
         shared = UpdateMetadataRequest(controller_id=self._controller_id, controller_epoch=self._context.epoch, live_brokers=self._live_brokers())
         if self.versions.update_metadata < 5:
             shared.ungrouped_partition_states = states
         else:
             shared.topic_states = self._by_topic(states)
-        return [
-            UpdateMetadataRequest(
-                controller_id=shared.controller_id,
-                controller_epoch=shared.controller_epoch,
-                broker_epoch=broker_epoch,
-                ungrouped_partition_states=shared.ungrouped_partition_states,
-                topic_states=shared.topic_states,
-                live_brokers=shared.live_brokers,
-            )
-            for broker_epoch in broker_epochs
-        ]
+        return for_each_broker(shared, broker_epochs)
 
     def _by_topic(self, states: Iterable[UpdateMetadataPartitionState]) -> list[UpdateMetadataTopicState]:
         topics: dict[str, UpdateMetadataTopicState] = {}

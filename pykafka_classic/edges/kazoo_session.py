@@ -1,7 +1,7 @@
 """One ZooKeeper session, held by one kazoo client and never renewed.
 
 kazoo runs one thread, which connects, sends, receives and pings. Whatever it has to tell (answers, watches, changes of state) is handed to the reactor thread
-in the order in which it happened, by one call each; no decision is made on kazoo's thread, and nothing on the reactor thread waits for it, which rules out the
+in the order in which it happened (`HandOver`); no decision is made on kazoo's thread, and nothing on the reactor thread waits for it, which rules out the
 deadlocks of kazoo's issues 208 and 356.
 
 What kazoo lacks and this module adds:
@@ -30,6 +30,7 @@ from kazoo.retry import KazooRetry, RetryFailedError
 
 from pykafka_classic.common.zookeeper import Code, Exists, GetChildren, GetData, Request, Result, WatchEvent, WatchKind
 from pykafka_classic.edges import kazoo_requests
+from pykafka_classic.edges.kazoo_plumbing import BufferedSocket, HandOver, select_buffered
 from pykafka_classic.edges.kazoo_requests import KazooAnswer
 from pykafka_classic.edges.reactor import ReactorLoop
 
@@ -89,7 +90,7 @@ class KazooSession:
 
     def __init__(self, settings: SessionSettings, reactor: ReactorLoop, owner: SessionOwner) -> None:
         self._settings = settings
-        self._reactor = reactor
+        self._from_kazoo = HandOver(reactor).put
         self._owner = owner
         self._ended = False
         self._session_id = 0
@@ -143,9 +144,6 @@ class KazooSession:
             log.warning("%s Closing the session failed, its ephemeral nodes vanish when it times out: %r", self._settings.name, error)
 
     # On kazoo's thread: everything here hands over and returns.
-
-    def _from_kazoo(self, call: Callable[..., None], *arguments: Any) -> None:
-        self._reactor.callFromThread(call, *arguments)
 
     def _state_changed(self, state: str) -> None:
         if state == KazooState.CONNECTED:
@@ -288,7 +286,11 @@ class _Handler(SequentialThreadingHandler):  # type: ignore[misc]  # the base cl
         self._handshaking = False
 
     def select(self, readers: Any, writers: Any, others: Any, timeout: float) -> Any:
-        return super().select(readers, writers, others, min(timeout, self._handshake_s) if self._handshaking else timeout)
+        limit_s = min(timeout, self._handshake_s) if self._handshaking else timeout
+        connection = next((each for each in (*readers, *writers) if isinstance(each, BufferedSocket)), None)
+        if connection is None:
+            return super().select(readers, writers, others, limit_s)
+        return ([], writers, []) if writers else (select_buffered(connection, readers, limit_s), [], [])
 
     def refuse_connections(self) -> None:
         self._refusing = True
@@ -318,7 +320,7 @@ class _Handler(SequentialThreadingHandler):  # type: ignore[misc]  # the base cl
             raise
         self._failed_before = False
         self._handshaking = True
-        return connection
+        return connection if named.get("use_ssl") else BufferedSocket(connection)
 
 
 class _Client(KazooClient):  # type: ignore[misc]  # the base class is untyped

@@ -9,6 +9,7 @@ Whatever the bytes, decoding raises nothing but `SchemaError`, takes time and me
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from typing import Final, TypeVar
 
 from pykafka_classic.common.varint import VarintError
@@ -91,7 +92,8 @@ def _new_decoder(kind: type[Message], version: int) -> tuple[Decoder, bool]:
 
 def _new_encoder(kind: type[Message], version: int) -> Encoder:
     _require_version(kind, version)
-    encoder = _encoders[kind, version] = compile_encoder(kind, version)
+    own: Callable[[int], Encoder] | None = getattr(kind, "own_encoder", None)  # of a class that knows better than its schema: shared_encoding.py
+    encoder = _encoders[kind, version] = compile_encoder(kind, version) if own is None else own(version)
     return encoder
 
 

@@ -15,11 +15,16 @@ class Batch:
 
     answers: list[Result | None]
     promise: Promise[list[Result]] = field(default_factory=Promise)
+    missing: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.missing = len(self.answers)
 
     def answer(self, index: int, result: Result) -> None:
         """One request is done; with the last the promise is settled."""
+        self.missing -= self.answers[index] is None
         self.answers[index] = result
-        if all(answer is not None for answer in self.answers):
+        if not self.missing:
             self.promise.resolve([answer for answer in self.answers if answer is not None])
 
 

@@ -16,6 +16,7 @@ import pytest
 
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.controller.events import ElectionType
+from pykafka_classic.protocol.api_keys import ApiKey, spec_of
 from pykafka_classic.protocol.messages.stop_replica import StopReplicaRequest
 from tests.golden.protocol_data import to_json
 from tests.unit.controller.cluster import ControlCluster, Sent
@@ -98,7 +99,7 @@ def of_ours(sent: Sent) -> dict[str, Any]:
     states = [state for topic in content["topicStates"] for state in topic["partitionStates"]]
     return {
         "sender": sent.sender,
-        "api": type(sent.request).__name__.removesuffix("Request"),
+        "api": spec_of(ApiKey(sent.request.API_KEY)).request.__name__.removesuffix("Request"),
         "version": sent.version,
         "controllerEpoch": content["controllerEpoch"],
         "liveBrokers": [broker["id"] for broker in content["liveBrokers"]] if "liveBrokers" in content else None,

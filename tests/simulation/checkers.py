@@ -22,6 +22,9 @@ from tests.simulation.cluster import SimBroker, SimCluster
 from zk_schema import partition_state, topics
 from zk_schema.partition_state import NO_LEADER, TopicPartitionStateZNode
 
+# Topics that come and go: what is promised of records ends with the topic, so only the controller's part is checked.
+NOT_KEPT = frozenset({"scratch", "__consumer_offsets"})
+
 
 class Violation(AssertionError):
     """A promise is broken."""
@@ -121,6 +124,8 @@ class ZooKeeperChecker:
             self._looked_at += 1
             if change.event in ("create", "change"):
                 self._check(change)
+            elif change.event == "delete":
+                self._forget(change.path)
 
     def _check(self, change: Change) -> None:
         if change.path == "/controller_epoch":
@@ -134,6 +139,14 @@ class ZooKeeperChecker:
             found = partition_state.partition_of(change.path)
             if found is not None:
                 self._check_state(change.path, TopicPartition(*found), partition_state.decode(change.data))
+
+    def _forget(self, path: str) -> None:
+        """A topic is being deleted: another one of the same name begins anew."""
+        found = partition_state.partition_of(path)
+        if found is not None:
+            topic_partition = TopicPartition(*found)
+            self._states.pop(path, None)
+            self.leaders = {key: leader for key, leader in self.leaders.items() if key[0] != topic_partition}
 
     def _check_state(self, path: str, topic_partition: TopicPartition, new: TopicPartitionStateZNode) -> None:
         old = self._states.get(path)
@@ -185,7 +198,7 @@ class ReplicaChecker:
         require(controller_epoch >= known, f"{broker.process} obeys the controller of epoch {controller_epoch} after that of epoch {known}")
         self._controller_epochs[broker.incarnation] = controller_epoch
         for partition in parts.replica_manager.partitions():
-            if partition.log is not None and not partition.topic_partition.topic.startswith("__"):
+            if partition.log is not None and partition.topic_partition.topic not in NOT_KEPT:
                 self._check(broker, partition, partition.log)
 
     def _check(self, broker: SimBroker, partition: Partition, log: Log) -> None:

@@ -10,13 +10,14 @@ from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.log.batch_header import iterate_headers
 from pykafka_classic.protocol.messages.alter_partition_reassignments import AlterPartitionReassignmentsRequest, ReassignablePartition, ReassignableTopic
 from pykafka_classic.protocol.messages.create_topics import CreatableReplicaAssignment, CreatableTopic, CreateTopicsRequest
+from pykafka_classic.protocol.messages.delete_topics import DeleteTopicsRequest
 from pykafka_classic.protocol.messages.elect_leaders import ElectLeadersRequest, TopicPartitions
 from pykafka_classic.protocol.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
 from pykafka_classic.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from pykafka_classic.protocol.messages.produce import PartitionProduceData, ProduceRequest, ProduceResponse, TopicProduceData
 from pykafka_classic.protocol.network import Disconnected
 from pykafka_classic.protocol.schema import Message
-from tests.simulation.checkers import Expectations
+from tests.simulation.checkers import NOT_KEPT, Expectations
 from tests.simulation.cluster import SimCluster
 from tests.simulation.network import FIRST_PORT, SimChannel, SimNetwork
 from tests.simulation.world import Process
@@ -89,7 +90,7 @@ class Producer(Client):
         chance = self.cluster.world.random
         if not self.leaders or chance.random() < 0.02:
             await self.refresh()
-        led = sorted(each for each, leader in self.leaders.items() if leader >= 0)
+        led = sorted(each for each, leader in self.leaders.items() if leader >= 0 and each.topic not in NOT_KEPT)
         if not led:
             await self.refresh()
             return
@@ -127,7 +128,7 @@ class Consumer(Client):
 
     async def _consume(self) -> None:
         chance = self.cluster.world.random
-        led = sorted(each for each, leader in self.leaders.items() if leader >= 0)
+        led = sorted(each for each, leader in self.leaders.items() if leader >= 0 and each.topic not in NOT_KEPT)
         if not led or chance.random() < 0.05:
             await self.refresh()
             return
@@ -150,7 +151,7 @@ class Consumer(Client):
 
 
 class Administrator(Client):
-    """Creates topics, moves replicas, elects preferred leaders; asks whom it takes for the controller."""
+    """Creates and deletes topics, moves replicas, elects preferred leaders; asks whom it takes for the controller."""
 
     def __init__(self, cluster: SimCluster) -> None:
         super().__init__(cluster, 0, "administrator")
@@ -162,6 +163,11 @@ class Administrator(Client):
         wanted = CreatableTopic(name=topic, num_partitions=-1, replication_factor=-1, assignments=assignments)
         await self.ask(self.controller_id, CreateTopicsRequest(topics=[wanted], timeout_ms=TIMEOUT_MS), 5)
         return topic in self.cluster.topics()
+
+    async def delete(self, topic: str) -> None:
+        """Ask for a topic's deletion."""
+        await self.refresh()
+        await self.ask(self.controller_id, DeleteTopicsRequest(topic_names=[topic], timeout_ms=TIMEOUT_MS), 4)
 
     async def move(self, topic_partition: TopicPartition, replicas: list[int] | None) -> None:
         """Begin a move, or cancel one."""

@@ -186,7 +186,7 @@ class Connection:
         waiting.timer = self.client.clock.call_later(timeout_ms, lambda: self.close(RequestTimedOut(f"no response within {timeout_ms:g} ms")))
         self._waiting.append(waiting)
         data = join_records(codec.encode_parts(request, version))
-        self._to_server.put(lambda: self._request_arrives(type(request), version, data), None)
+        self._to_server.put(lambda: self._request_arrives(spec_of(ApiKey(request.API_KEY)).request, version, data), None)
         return waiting.promise
 
     def close(self, reason: Disconnected) -> None:

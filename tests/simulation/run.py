@@ -1,7 +1,7 @@
 """One run: a seed decides the size of the cluster, the load, and what goes wrong and when; in the end all is mended, and the cluster must become whole.
 
 What may go wrong: SIGKILL, loss of power (unsynced bytes gone), SIGSTOP, controlled shutdown, links between machines cut, ZooKeeper cut off, sessions expired,
-/controller deleted; meanwhile replicas are moved and preferred leaders elected.
+/controller deleted; meanwhile replicas are moved, preferred leaders elected, and a topic is created and deleted again and again.
 
 Classic Kafka does not survive everything: a member of the ISR that returns with a shorter log than it had (loss of power), while it still counts as in sync,
 may be elected (KIP-966 and KIP-903 came later). So a disk loses its unsynced bytes only if at the restart nobody counts its broker as in sync any more; else
@@ -20,7 +20,7 @@ from functools import partial
 from pykafka_classic.common.promise import spawn
 from pykafka_classic.common.topic_partition import TopicPartition
 from tests.fakes.znode_tree import Change
-from tests.simulation.checkers import Expectations, ReplicaChecker, Violation, ZooKeeperChecker, require
+from tests.simulation.checkers import NOT_KEPT, Expectations, ReplicaChecker, Violation, ZooKeeperChecker, require
 from tests.simulation.clients import Administrator, Client, Consumer, Producer
 from tests.simulation.cluster import SimBroker, SimCluster
 from tests.simulation.world import Process, World
@@ -187,7 +187,8 @@ class Run:
         chance = self.world.random
         faults: list[Callable[[], str | None]] = [
             self._kill, self._kill, self._pause, self._cut, self._cut, self._cut_zookeeper, self._expire, self._stop,
-            self._move, self._move, self._elect, self._delete_controller, self._kill_controller, self._kill_leader, self._kill_leader,
+            self._move, self._move, self._elect, self._create_or_delete, self._create_or_delete,
+            self._delete_controller, self._kill_controller, self._kill_leader, self._kill_leader,
         ]  # fmt: skip
         told = chance.choice(faults)()
         if told is not None:
@@ -329,7 +330,7 @@ class Run:
         return "delete /controller"
 
     def _some_partition(self) -> TopicPartition | None:
-        partitions = [each for each in self.cluster.partitions() if not each.topic.startswith("__")]
+        partitions = [each for each in self.cluster.partitions() if each.topic not in NOT_KEPT]
         return self.world.random.choice(partitions) if partitions else None
 
     def _move(self) -> str | None:
@@ -339,6 +340,15 @@ class Run:
         target = chance.sample(self.cluster.machines, 3) if chance.random() < 0.85 else None
         spawn(self.administrator.move(partition, target))
         return f"move {partition} to {target}" if target else f"cancel the move of {partition}"
+
+    def _create_or_delete(self) -> str:
+        chance = self.world.random
+        if "scratch" in self.cluster.topics():
+            spawn(self.administrator.delete("scratch"))
+            return "delete the topic scratch"
+        assignment = [chance.sample(self.cluster.machines, chance.randint(1, 3)) for _ in range(chance.randint(1, 3))]
+        spawn(self.administrator.create("scratch", assignment))
+        return f"create the topic scratch {assignment}"
 
     def _elect(self) -> str | None:
         partition = self._some_partition()
@@ -382,6 +392,9 @@ class Run:
         active = [broker.id for broker in brokers.values() if broker.parts is not None and broker.parts.controller.is_active]
         if len(active) != 1:
             return f"active controllers: {active}"
+        deleted = self.cluster.zookeeper.children("/admin/delete_topics")
+        if deleted:
+            return f"not deleted yet: {deleted}"
         for topic_partition in self.cluster.partitions():
             why_not = self._why_partition_not_whole(topic_partition)
             if why_not is not None:

@@ -19,6 +19,7 @@ from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.common.zookeeper import Create, GetData, Multi, SetData
 from pykafka_classic.controller.controller import KafkaController
 from pykafka_classic.controller.leader_and_isr import LeaderAndIsr
+from pykafka_classic.protocol.api_keys import ApiKey, spec_of
 from pykafka_classic.protocol.messages.alter_isr import AlterIsrRequest, AlterIsrRequestPartitionData, AlterIsrRequestTopicData, AlterIsrResponse
 from pykafka_classic.protocol.messages.leader_and_isr import (
     LeaderAndIsrPartitionError,
@@ -334,7 +335,7 @@ class ControlCluster:
 
 def summary(each: Sent) -> str:
     """One line about a request: `LeaderAndIsr to 1: t-0 leader 1 epoch 0 isr 1,2 new`."""
-    name = type(each.request).__name__.removesuffix("Request")
+    name = spec_of(ApiKey(each.request.API_KEY)).request.__name__.removesuffix("Request")
     parts = [_summary_of(partition, state) for partition, state in told(each.request).items()]
     return f"{name} to {each.broker_id}: " + ("; ".join(parts) or "no partitions")
 

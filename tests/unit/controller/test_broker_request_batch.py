@@ -9,9 +9,9 @@ import pytest
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.controller.broker_request_batch import BrokerRequestBatch, IllegalState
 from pykafka_classic.controller.leader_and_isr import LeaderAndIsr
+from pykafka_classic.protocol.api_keys import ApiKey
 from pykafka_classic.protocol.codec import decode, encode
 from pykafka_classic.protocol.messages.leader_and_isr import LeaderAndIsrRequest
-from pykafka_classic.protocol.messages.stop_replica import StopReplicaRequest
 from pykafka_classic.protocol.messages.update_metadata import UpdateMetadataRequest
 from tests.unit.controller.cluster import ControlCluster, summary, told
 
@@ -50,7 +50,8 @@ def test_requests_to_one_broker_go_in_the_order_leader_and_isr_update_metadata_s
         lambda batch: batch.add_stop_replica(2, T0, delete_partition=False),
         lambda batch: batch.add_leader_and_isr([2], T0, STATE, is_new=False),
     )
-    assert [type(request) for request in setting.cluster.sent(to=2)] == [LeaderAndIsrRequest, UpdateMetadataRequest, StopReplicaRequest]
+    order = [ApiKey.LEADER_AND_ISR, ApiKey.UPDATE_METADATA, ApiKey.STOP_REPLICA]
+    assert [request.API_KEY for request in setting.cluster.sent(to=2)] == order
 
 
 def test_leader_and_isr_to_some_means_update_metadata_to_all(setting: Setting) -> None:

@@ -6,6 +6,7 @@ facts/coordination.md 8, trap 9. Compared with values that Java computed in test
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
 _MASK: Final = 0xFFFFFFFF
@@ -31,6 +32,23 @@ def string_hash(text: str) -> int:
 def abs_java(value: int) -> int:
     """kafka.utils.Utils.abs: the smallest int32 has no positive twin and gives 0."""
     return 0 if value == -(1 << 31) else abs(value)
+
+
+def hash_map_order(keys: Iterable[str]) -> list[str]:
+    """The order in which a java.util.HashMap made without a size gives back these different keys: by bucket; keys of one bucket as they were put in.
+
+    A bucket of eight keys or more may become a tree, whose order is not told here.
+    """
+    ordered = list(keys)
+    buckets = 16
+    while len(ordered) > buckets * 3 // 4:
+        buckets *= 2
+
+    def bucket_of(key: str) -> int:
+        spread = string_hash(key) & _MASK
+        return (spread ^ spread >> 16) & buckets - 1
+
+    return sorted(ordered, key=bucket_of)
 
 
 def decode_utf8(data: bytes) -> str:

@@ -217,6 +217,11 @@ class Partition:
         """Whether these should be looked at in another thread first. What coordinators write is small and known to be well formed."""
         return self.log is not None and origin is AppendOrigin.CLIENT and takes_long(records, self.log.append_rules)
 
+    @property
+    def must_flush(self) -> bool:
+        """Whether an append has to be on disk before it is acknowledged."""
+        return self.log is not None and self.log.must_flush
+
     def pending_append(self, records: bytes | memoryview, origin: AppendOrigin, *, required_acks: int) -> PendingAppend:
         """What of an append may be done in another thread before `append_records_to_leader`. Raises as that one."""
         return PendingAppend(self._log_to_append_to(required_acks), records, self.leader_epoch, origin)

@@ -200,7 +200,7 @@ class DiskFileSystem:
 
 def _write_all(descriptor: int, buffers: Sequence[Buffer], position: int) -> int:
     """Write everything at `position`; the number of bytes. One system call unless the kernel takes less at once, and then the next call says why."""
-    total = sum(len(buffer) for buffer in buffers)
+    total = sum(map(len, buffers))
     written = os.pwritev(descriptor, buffers[:BUFFERS_PER_WRITE], position) if total else 0
     while written < total:
         rest = memoryview(b"".join(buffers))[written:]  # rare: a disk nearly full, more than IOV_MAX buffers or 2 GiB

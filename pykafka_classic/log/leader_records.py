@@ -46,15 +46,15 @@ def prepare_leader_append(log: Log, records: Produced, leader_epoch: int, origin
         message = f"Message batch size is {size} bytes in append to partition {log.topic_partition}, which exceeds the maximum configured segment size of"
         raise KafkaError(ErrorCode.RECORD_LIST_TOO_LARGE, f"{message} {log.config.segment_bytes}.")
     largest = TimestampOffset(validated.max_timestamp, validated.offset_of_max_timestamp)
-    incoming = Incoming(validated.parts, size, _headers(validated, size), largest)
+    incoming = Incoming(validated.parts, size, _headers(validated), largest)
     info = incoming.append_info()
     info.first_offset, info.last_offset = validated.first_offset, validated.last_offset
     info.log_append_time, info.converted_count = validated.log_append_time, validated.converted_count
     return LeaderAppend(incoming, info)
 
 
-def _headers(validated: ValidatedRecords, size: int) -> list[BatchHeader]:
+def _headers(validated: ValidatedRecords) -> list[BatchHeader]:
     """Of the batches to be written; where a header was replaced, it is a part of its own."""
     if len(validated.parts) == 2:
-        return [parse_header(validated.parts[0], 0, 0)._replace(size=size)]
+        return [parse_header(validated.parts[0], 0, 0)]
     return list(iterate_headers(validated.parts[0]))

@@ -111,9 +111,9 @@ class Log:
         return self.flusher.recovery_point
 
     @property
-    def last_flush_ms(self) -> int:
-        """When that last rose."""
-        return self.flusher.last_flush_ms
+    def must_flush(self) -> bool:
+        """flush.messages is reached: what was appended last is not to be acknowledged before `flusher.flush_until` says so."""
+        return self.log_end_offset - self.flusher.recovery_point >= self.config.flush_messages
 
     def now_ms(self) -> int:
         """The broker's time."""
@@ -202,8 +202,6 @@ class Log:
             for completed in updates.completed:
                 complete_transaction(segment, self.producers, completed)
         self.producers.map_end_offset = last_offset + 1
-        if self.log_end_offset - self.flusher.recovery_point >= self.config.flush_messages:
-            self.flush()
 
     def _assign_epochs(self, incoming: Incoming) -> None:
         cache = self.leader_epoch_cache

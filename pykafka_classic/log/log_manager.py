@@ -307,7 +307,7 @@ class LogManager:
         """fsync the logs whose oldest unsynced record is older than flush.ms."""
         now_ms = self._clock.now_ms()
         for one in self.all_logs():
-            if now_ms - one.last_flush_ms >= one.config.flush_ms:
+            if now_ms - one.flusher.last_flush_ms >= one.config.flush_ms:
                 one.flush_in_background()
 
     def _expire_producers(self) -> None:

@@ -115,6 +115,7 @@ class FetcherLoop:
         if self._has_stopped():
             return True
         self.fetcher.handle_fetch_response(response)
+        await self.fetcher.flush_appended()
         if self.fetcher.out_of_range:
             await self._ask_offsets()
         return True

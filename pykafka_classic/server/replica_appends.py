@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from pykafka_classic.cluster.delayed_operations import DelayedOperations
-from pykafka_classic.cluster.partition import ALL_IN_SYNC_REPLICAS
+from pykafka_classic.cluster.partition import ALL_IN_SYNC_REPLICAS, Partition
 from pykafka_classic.common.clock import Background
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.promise import Promise, spawn
@@ -97,8 +97,19 @@ class RecordAppends:
             raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Cannot append to internal topic {topic_partition.topic}")
         partition = self._hosted.get(topic_partition)
         if partition.takes_long(records, params.origin) or self._turns.is_busy(topic_partition):
-            return self._turns.take(topic_partition, lambda: self._append_slowly(params, topic_partition, records))
-        return partition.append_records_to_leader(records, params.origin, required_acks=params.required_acks)
+            return spawn(self._append_in_turn(params, topic_partition, records))
+        appended = partition.append_records_to_leader(records, params.origin, required_acks=params.required_acks)
+        return spawn(self._flushed(partition, appended)) if partition.must_flush else appended
+
+    async def _flushed(self, partition: Partition, appended: Appended) -> Appended:
+        if partition.must_flush and partition.log is not None:
+            await partition.log.flusher.flush_until(appended[0].last_offset + 1)
+        return appended
+
+    async def _append_in_turn(self, params: AppendParams, topic_partition: TopicPartition, records: Records) -> Appended:
+        partition = self._hosted.get(topic_partition)
+        appended = await self._turns.take(topic_partition, lambda: self._append_slowly(params, topic_partition, records))
+        return await self._flushed(partition, appended)  # not in its turn: those behind it share the flush
 
     async def _append_slowly(self, params: AppendParams, topic_partition: TopicPartition, records: Records) -> Appended:
         """Check and convert in a thread, then write; from the start again where the log was truncated or its rules changed in between."""

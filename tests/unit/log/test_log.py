@@ -8,6 +8,7 @@ from uuid import UUID
 import pytest
 
 from pykafka_classic.common.errors import ErrorCode, KafkaError
+from pykafka_classic.common.promise import spawn
 from pykafka_classic.log.append_origin import AppendOrigin
 from pykafka_classic.log.log import Log
 from pykafka_classic.records.batch_builder import BatchFields, build_batch
@@ -410,9 +411,40 @@ def test_so_many_records_force_a_flush() -> None:
     disk = Disk(flush_messages=3)
     log = disk.open()
     fill(log, 2)
-    assert log.recovery_point == 0
+    asked = [log.must_flush]
     fill(log, 1)
+    asked.append(log.must_flush)
+    assert log.recovery_point == 0
+    spawn(log.flusher.flush_until(3)).result()
     assert log.recovery_point == 3
+    assert [*asked, log.must_flush] == [False, True, False]
+
+
+def test_those_who_wait_for_a_flush_share_the_next_one() -> None:
+    disk = Disk(flush_messages=1)
+    log = disk.open()
+    fill(log, 1)  # its leader epoch is written
+    disk.background.queued = True
+    waiting = []
+    for number in range(1, 6):
+        fill(log, 1)
+        waiting.append(spawn(log.flusher.flush_until(number + 1)))
+    disk.background.run_next()
+    assert [each.settled for each in waiting] == [True, False, False, False, False]
+    assert disk.background.pending == 1
+    disk.background.run_next()
+    assert [each.settled for each in waiting] == [True] * 5
+
+
+def test_who_waits_for_a_flush_of_what_is_truncated_hears_of_it() -> None:
+    disk = Disk(flush_messages=1)
+    disk.background.queued = True
+    log = disk.open()
+    fill(log, 3)
+    waiting = spawn(log.flusher.flush_until(3))
+    log.truncate_to(1)
+    disk.background.run_all()
+    assert code_of(waiting.result) == ErrorCode.KAFKA_STORAGE_ERROR
 
 
 def test_what_was_flushed_survives_a_loss_of_power(disk: Disk, log: Log) -> None:

@@ -24,11 +24,11 @@ from tests.integration.conftest import assert_no_stack_traces
 from tests.integration.foreign import DEADLINE_S, Load, assert_nothing_lost, eventually, in_sync
 from tests.integration.witness import Witness
 
-DISK_BYTES: Final = 3_000_000
+DISK_BYTES: Final = 2_000_000
 EMPTY_EXT4_BYTES: Final = 500_000  # what an empty file system takes, with tables for 512 files
 PARTITIONS: Final = 2
 TOPIC: Final = "two-disks"
-OVERRIDES: Final = {"min.insync.replicas": "2", "log.segment.bytes": "500000", "zookeeper.session.timeout.ms": "3000"}
+OVERRIDES: Final = {"min.insync.replicas": "2", "log.segment.bytes": "400000", "zookeeper.session.timeout.ms": "3000"}
 
 
 def run(*command: str | Path) -> None:
@@ -94,7 +94,8 @@ def wait_in_sync(cluster: LocalCluster, expected: dict[int, int]) -> None:
 
 
 def partition_on(disk: Path) -> int:
-    """Which partition lies on this disk."""
+    """Which partition lies on this disk; the first ISR names a replica before that has made its log."""
+    eventually(lambda: any(disk.rglob(f"{TOPIC}-*")), "a log on the disk")
     [folder] = disk.rglob(f"{TOPIC}-*")
     return int(folder.name.rpartition("-")[2])
 
@@ -133,7 +134,7 @@ def test_a_failing_disk_takes_its_partitions_offline_and_nothing_acknowledged_is
         make_topic(cluster)
         lost = partition_on(disk)
         kept = 1 - lost
-        with Load(cluster.bootstrap, TOPIC, partitions=PARTITIONS, per_second=200, size=1000, enable_idempotence=True, batch_size=100_000) as load:
+        with Load(cluster.bootstrap, TOPIC, partitions=PARTITIONS, per_second=600, size=1000, enable_idempotence=True, batch_size=100_000) as load:
             strike(disk)
             eventually(lambda: witness.state(TOPIC, lost).leader in {1, 2} and 0 not in witness.state(TOPIC, lost).isr, "another leader", seconds=90)
             load.wait_for_more_in(range(PARTITIONS))
@@ -157,7 +158,7 @@ def test_when_there_is_room_again_a_restarted_broker_has_its_partitions_back(tmp
     ):
         make_topic(cluster)
         lost = partition_on(disk)
-        with Load(cluster.bootstrap, TOPIC, partitions=PARTITIONS, per_second=200, size=1000, enable_idempotence=True, batch_size=100_000) as load:
+        with Load(cluster.bootstrap, TOPIC, partitions=PARTITIONS, per_second=600, size=1000, enable_idempotence=True, batch_size=100_000) as load:
             eventually(lambda: 0 not in witness.state(TOPIC, lost).isr, "broker 0 is out of the ISR", seconds=90)
             run("mount", "-o", "remount,size=200M", disk)
             assert cluster.brokers[0].stop() == 0
@@ -179,7 +180,7 @@ def test_a_follower_with_a_full_disk_only_leaves_the_isr(tmp_path: Path) -> None
     ):
         make_topic(cluster, (1, 2, 0))
         lost = partition_on(disk)
-        with Load(cluster.bootstrap, TOPIC, partitions=PARTITIONS, per_second=200, size=1000, enable_idempotence=True, batch_size=100_000) as load:
+        with Load(cluster.bootstrap, TOPIC, partitions=PARTITIONS, per_second=600, size=1000, enable_idempotence=True, batch_size=100_000) as load:
             eventually(lambda: 0 not in witness.state(TOPIC, lost).isr, "broker 0 is out of the ISR", seconds=90)
             load.wait_for_more_in(range(PARTITIONS))
         assert load.failed == []
@@ -197,7 +198,7 @@ def test_a_broker_restarted_on_a_disk_that_is_still_full_serves_its_other_log_di
     ):
         make_topic(cluster)
         lost = partition_on(disk)
-        with Load(cluster.bootstrap, TOPIC, partitions=PARTITIONS, per_second=200, size=1000, enable_idempotence=True, batch_size=100_000) as load:
+        with Load(cluster.bootstrap, TOPIC, partitions=PARTITIONS, per_second=600, size=1000, enable_idempotence=True, batch_size=100_000) as load:
             eventually(lambda: 0 not in witness.state(TOPIC, lost).isr, "broker 0 is out of the ISR", seconds=90)
             cluster.brokers[0].kill()
             (disk / "filler").write_bytes(bytes(room(disk)))
@@ -221,7 +222,7 @@ def test_a_broker_without_any_log_dir_left_stops_and_says_why(tmp_path: Path) ->
         log_dirs = [disk / "data-a", disk / "data-b"]
         with ClusterWithDisks(tmp_path, log_dirs, overrides={"min.insync.replicas": "2"}) as cluster, Witness(cluster.zookeeper.address) as witness:
             make_topic(cluster)
-            with Load(cluster.bootstrap, TOPIC, partitions=PARTITIONS, per_second=200, size=1000, enable_idempotence=True, batch_size=100_000) as load:
+            with Load(cluster.bootstrap, TOPIC, partitions=PARTITIONS, per_second=600, size=1000, enable_idempotence=True, batch_size=100_000) as load:
                 eventually(lambda: not cluster.brokers[0].running, "broker 0 has ended", seconds=90)
                 load.wait_for_more_in(range(PARTITIONS))
                 load.wait_for_more(500)

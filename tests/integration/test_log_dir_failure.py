@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -24,11 +24,11 @@ from tests.integration.conftest import assert_no_stack_traces
 from tests.integration.foreign import DEADLINE_S, Load, assert_nothing_lost, eventually, in_sync
 from tests.integration.witness import Witness
 
-DISK_BYTES: Final = 3_000_000
+DISK_BYTES: Final = 2_000_000
 EMPTY_EXT4_BYTES: Final = 500_000  # what an empty file system takes, with tables for 512 files
 PARTITIONS: Final = 2
 TOPIC: Final = "two-disks"
-OVERRIDES: Final = {"min.insync.replicas": "2", "log.segment.bytes": "500000", "zookeeper.session.timeout.ms": "3000"}
+OVERRIDES: Final = {"min.insync.replicas": "2", "log.segment.bytes": "400000", "zookeeper.session.timeout.ms": "3000"}
 
 
 def run(*command: str | Path) -> None:
@@ -80,10 +80,10 @@ class ClusterWithDisks(LocalCluster):
         return properties | ({"log.dirs": ",".join(map(str, self._log_dirs))} if number == 0 else {})
 
 
-def make_topic(cluster: LocalCluster) -> None:
-    """Both partitions led by broker 0, one in each of its log dirs."""
+def make_topic(cluster: LocalCluster, replicas: Sequence[int] = (0, 1, 2)) -> None:
+    """Both partitions led by broker 0 (the first replica), one in each of its log dirs."""
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap})
-    [made] = admin.create_topics([NewTopic(TOPIC, PARTITIONS, replica_assignment=[[0, 1, 2]] * PARTITIONS)], operation_timeout=DEADLINE_S).values()
+    [made] = admin.create_topics([NewTopic(TOPIC, PARTITIONS, replica_assignment=[list(replicas)] * PARTITIONS)], operation_timeout=DEADLINE_S).values()
     made.result(DEADLINE_S)
     wait_in_sync(cluster, dict.fromkeys(range(PARTITIONS), 3))
 
@@ -94,7 +94,8 @@ def wait_in_sync(cluster: LocalCluster, expected: dict[int, int]) -> None:
 
 
 def partition_on(disk: Path) -> int:
-    """Which partition lies on this disk."""
+    """Which partition lies on this disk; the first ISR names a replica before that has made its log."""
+    eventually(lambda: any(disk.rglob(f"{TOPIC}-*")), "a log on the disk")
     [folder] = disk.rglob(f"{TOPIC}-*")
     return int(folder.name.rpartition("-")[2])
 
@@ -133,7 +134,7 @@ def test_a_failing_disk_takes_its_partitions_offline_and_nothing_acknowledged_is
         make_topic(cluster)
         lost = partition_on(disk)
         kept = 1 - lost
-        with Load(cluster.bootstrap, TOPIC, partitions=PARTITIONS, per_second=200, size=1000, enable_idempotence=True) as load:
+        with Load(cluster.bootstrap, TOPIC, partitions=PARTITIONS, per_second=600, size=1000, enable_idempotence=True, batch_size=100_000) as load:
             strike(disk)
             eventually(lambda: witness.state(TOPIC, lost).leader in {1, 2} and 0 not in witness.state(TOPIC, lost).isr, "another leader", seconds=90)
             load.wait_for_more_in(range(PARTITIONS))
@@ -157,7 +158,7 @@ def test_when_there_is_room_again_a_restarted_broker_has_its_partitions_back(tmp
     ):
         make_topic(cluster)
         lost = partition_on(disk)
-        with Load(cluster.bootstrap, TOPIC, partitions=PARTITIONS, per_second=200, size=1000, enable_idempotence=True) as load:
+        with Load(cluster.bootstrap, TOPIC, partitions=PARTITIONS, per_second=600, size=1000, enable_idempotence=True, batch_size=100_000) as load:
             eventually(lambda: 0 not in witness.state(TOPIC, lost).isr, "broker 0 is out of the ISR", seconds=90)
             run("mount", "-o", "remount,size=200M", disk)
             assert cluster.brokers[0].stop() == 0
@@ -171,12 +172,57 @@ def test_when_there_is_room_again_a_restarted_broker_has_its_partitions_back(tmp
         assert_no_stack_traces(cluster)
 
 
+def test_a_follower_with_a_full_disk_only_leaves_the_isr(tmp_path: Path) -> None:
+    with (
+        tiny_tmpfs(tmp_path) as disk,
+        ClusterWithDisks(tmp_path, [disk / "data", tmp_path / "healthy"]) as cluster,
+        Witness(cluster.zookeeper.address) as witness,
+    ):
+        make_topic(cluster, (1, 2, 0))
+        lost = partition_on(disk)
+        with Load(cluster.bootstrap, TOPIC, partitions=PARTITIONS, per_second=600, size=1000, enable_idempotence=True, batch_size=100_000) as load:
+            eventually(lambda: 0 not in witness.state(TOPIC, lost).isr, "broker 0 is out of the ISR", seconds=90)
+            load.wait_for_more_in(range(PARTITIONS))
+        assert load.failed == []
+        assert assert_nothing_lost(load, cluster.bootstrap, TOPIC) == 0
+        assert witness.leaders(TOPIC, PARTITIONS) == [1, 1]
+        assert sorted(witness.state(TOPIC, 1 - lost).isr) == [0, 1, 2]
+        assert_no_stack_traces(cluster)
+
+
+def test_a_broker_restarted_on_a_disk_that_is_still_full_serves_its_other_log_dir(tmp_path: Path) -> None:
+    with (
+        tiny_tmpfs(tmp_path) as disk,
+        ClusterWithDisks(tmp_path, [disk / "data", tmp_path / "healthy"]) as cluster,
+        Witness(cluster.zookeeper.address) as witness,
+    ):
+        make_topic(cluster)
+        lost = partition_on(disk)
+        with Load(cluster.bootstrap, TOPIC, partitions=PARTITIONS, per_second=600, size=1000, enable_idempotence=True, batch_size=100_000) as load:
+            eventually(lambda: 0 not in witness.state(TOPIC, lost).isr, "broker 0 is out of the ISR", seconds=90)
+            cluster.brokers[0].kill()
+            (disk / "filler").write_bytes(bytes(room(disk)))
+            cluster.restart(0)
+            eventually(lambda: sorted(witness.state(TOPIC, 1 - lost).isr) == [0, 1, 2], "the healthy one is in sync again", seconds=60)
+            load.wait_for_more_in(range(PARTITIONS))
+        assert load.failed == []
+        assert assert_nothing_lost(load, cluster.bootstrap, TOPIC) == 0
+        assert 0 not in witness.state(TOPIC, lost).isr
+        assert cluster.brokers[0].running
+        assert_no_stack_traces(cluster)
+
+
+def room(disk: Path) -> int:
+    """Bytes that are left."""
+    return shutil.disk_usage(disk).free
+
+
 def test_a_broker_without_any_log_dir_left_stops_and_says_why(tmp_path: Path) -> None:
     with tiny_tmpfs(tmp_path) as disk:
         log_dirs = [disk / "data-a", disk / "data-b"]
         with ClusterWithDisks(tmp_path, log_dirs, overrides={"min.insync.replicas": "2"}) as cluster, Witness(cluster.zookeeper.address) as witness:
             make_topic(cluster)
-            with Load(cluster.bootstrap, TOPIC, partitions=PARTITIONS, per_second=200, size=1000, enable_idempotence=True) as load:
+            with Load(cluster.bootstrap, TOPIC, partitions=PARTITIONS, per_second=600, size=1000, enable_idempotence=True, batch_size=100_000) as load:
                 eventually(lambda: not cluster.brokers[0].running, "broker 0 has ended", seconds=90)
                 load.wait_for_more_in(range(PARTITIONS))
                 load.wait_for_more(500)

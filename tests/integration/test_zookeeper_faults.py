@@ -143,6 +143,7 @@ def test_a_leader_cut_from_zookeeper_alone_is_replaced_and_acknowledges_nothing_
             with cut_off.line.cut(refuse=refuse):
                 eventually(lambda: led_without(witness, old, 0) and led_without(witness, new, 0), "other leaders")
                 eventually(lambda: witness.controller() in {1, 2}, "a controller that ZooKeeper can reach")
+                eventually(lambda: all(0 not in told_leaders(cut_off, number, new) for number in (1, 2)), "the others know it")
                 with Load(others(cut_off), new, partitions=PARTITIONS, per_second=PER_SECOND, **settings(idempotent=True)) as new_client:
                     new_client.wait_for_more_in(range(PARTITIONS))
                 make_topic_on(cut_off, f"{new}-meanwhile", [[1, 2]])
@@ -154,6 +155,12 @@ def test_a_leader_cut_from_zookeeper_alone_is_replaced_and_acknowledges_nothing_
     assert_load_is_there(cut_off, old, old_client)
     assert_load_is_there(cut_off, new, new_client)
     assert cut_off.brokers[0].running
+
+
+def told_leaders(cluster: LocalCluster, number: int, topic: str) -> set[int]:
+    """Who leads the topic, as a broker tells its clients."""
+    told = cluster.metadata(number, [topic])
+    return {0} if told is None else {partition.leader_id for partition in told.topics[0].partitions}
 
 
 def others(cluster: LocalCluster) -> str:

@@ -1,6 +1,6 @@
 """What stands in ZooKeeper below a broker of ours, node by node, beside what stood below Apache Kafka 2.8.2 in the same short life.
 
-Each life is a step of the recording tests/golden/data/znodes/versions: a broker of some inter.broker.protocol.version in a chroot of its own starts, and a topic
+Each life is a step of the recording tests/golden/data/znodes/versions: brokers of some inter.broker.protocol.version start in a chroot of their own; a topic
 is made. Equal are paths, data, versions, which nodes are ephemeral, and the order of creation. Volatile: times, ports, cluster and topic ids.
 The controller's writes in longer lives: tests/golden/test_controller_znodes.py.
 """
@@ -8,11 +8,12 @@ The controller's writes in longer lives: tests/golden/test_controller_znodes.py.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import pytest
+from confluent_kafka.admin import AdminClient
 from kazoo.client import KazooClient
 
 from pykafka_classic.edges.child_processes import free_ports
@@ -46,7 +47,7 @@ LIVES: Final = (
     Life("/ibp-0.9.0", at("0.9.0", log_message_format_version="0.9.0"), RETENTION),
     Life("/ibp-0.10.0", at("0.10.0", log_message_format_version="0.10.0", broker_rack="r1"), RETENTION),
     Life("/ibp-2.3", at("2.3"), RETENTION),
-    Life("/listeners", {"broker.rack": "r2", "listeners": "two"}, RETENTION),
+    Life("/listeners", {"broker.rack": "rack 1", "listeners": "two"}, RETENTION),
     Life("/ibp-2.6", at("2.6"), RETENTION, brokers=2),
 )
 
@@ -66,10 +67,11 @@ Node = tuple[Any, int, bool]  # data, version, ephemeral
 @pytest.mark.parametrize("life", LIVES, ids=lambda life: life.path.strip("/"))
 def test_the_tree_of_a_short_life_is_kafkas(life: Life, zookeeper: ZooKeeperProcess, tmp_path: Path) -> None:
     expected = recorded_tree(life.path)
-    brokers = start(life, zookeeper, tmp_path)
+    brokers: list[BrokerProcess] = []
     client = KazooClient(zookeeper.address)
     client.start(timeout=DEADLINE_S)
     try:
+        live(life, zookeeper, tmp_path, brokers)
         eventually(lambda: tree(client, life.path).keys() == expected.keys(), f"the same paths below {life.path}")
         ours = tree(client, life.path)
         assert {path: node for path, (_, node) in ours.items()} == expected
@@ -82,24 +84,30 @@ def test_the_tree_of_a_short_life_is_kafkas(life: Life, zookeeper: ZooKeeperProc
             broker.kill()
 
 
-def start(life: Life, zookeeper: ZooKeeperProcess, directory: Path) -> list[BrokerProcess]:
-    """One broker after the other, and the topic."""
-    brokers, ports = [], []
+def live(life: Life, zookeeper: ZooKeeperProcess, directory: Path, brokers: list[BrokerProcess]) -> None:
+    """One broker starts after the other (each is added to `brokers`), and the topic is made."""
+    ports = []
     for number in range(life.brokers):
         port, second = free_ports(2)
         ports.append(port)
         settings = {"broker.id": str(number), "listeners": f"PLAINTEXT://127.0.0.1:{port}", **SMALL_CLUSTER, **life.settings}
         if settings["listeners"] == "two":
-            listeners = f"IN://127.0.0.1:{second},OUT://127.0.0.1:{port}"
-            settings |= {"listeners": listeners, "listener.security.protocol.map": "IN:PLAINTEXT,OUT:PLAINTEXT", "inter.broker.listener.name": "IN"}
+            listeners = f"IN://127.0.0.1:{second},PLAINTEXT://127.0.0.1:{port}"
+            settings |= {"listeners": listeners, "listener.security.protocol.map": "IN:PLAINTEXT,PLAINTEXT:PLAINTEXT", "inter.broker.listener.name": "IN"}
         settings |= {"zookeeper.connect": f"{zookeeper.address}{life.path}", "log.dirs": str(directory / f"data-{number}")}
         brokers.append(BrokerProcess(directory / f"broker-{number}", settings))
         brokers[-1].start()
         brokers[-1].wait_started()
     if life.topic_config is not None:
         bootstrap = ",".join(f"127.0.0.1:{port}" for port in ports)
+        eventually(lambda: knows_all(bootstrap, life.brokers), "all brokers and a controller are known")
         create_topic(bootstrap, "t", assignment=[list(range(life.brokers))], config=life.topic_config)
-    return brokers
+
+
+def knows_all(bootstrap: str, brokers: int) -> bool:
+    """What a new client is told: a broker that has just started knows nobody until the controller has spoken."""
+    told = AdminClient({"bootstrap.servers": bootstrap}).list_topics(timeout=DEADLINE_S)
+    return len(told.brokers) == brokers and told.controller_id >= 0
 
 
 def recorded_tree(chroot: str) -> dict[str, Node]:
@@ -119,7 +127,7 @@ def tree(client: KazooClient, root: str) -> dict[str, tuple[int, Node]]:
     for child in client.get_children(root):
         path = f"{root}/{child}"
         data, stat = client.get(path)
-        text = data.decode() if data else None
+        text = None if data is None else data.decode()
         found[path] = (stat.czxid, (normal(path, text), stat.version, stat.ephemeralOwner != 0))
         found |= tree(client, path)
     return found
@@ -135,12 +143,12 @@ def normal(path: str, data: str | None) -> Any:
     if "/brokers/ids/" in path:
         parsed["port"] = parsed["port"] > 0
         parsed["endpoints"] = [endpoint.rpartition(":")[0] for endpoint in parsed["endpoints"]]
-    if path.endswith("/controller") or path.endswith("/latest_producer_id_block"):
+    if path.endswith(("/controller", "/latest_producer_id_block")):
         parsed = {key: value for key, value in parsed.items() if key not in ("broker", "brokerid")}  # who was faster
     return parsed
 
 
-def recorded_order(chroot: str, paths: Iterator[str] | Any) -> list[str]:
+def recorded_order(chroot: str, paths: Collection[str]) -> list[str]:
     """The paths in the order in which Kafka created them."""
     created = [event["path"] for event in watch("versions") if event.get("event") == "create" and event["path"].startswith(f"{chroot}/")]
     return [path for path in dict.fromkeys(created) if path in paths]

@@ -70,6 +70,7 @@ class AlterIsrManager:
         self._sending = False
         self._stopped = False
         self._channel: tuple[Node, Channel] | None = None
+        self._refusal = ErrorCode.NONE  # the last answer's top-level error
 
     def start(self) -> None:
         """Nothing to do before the first change."""
@@ -109,12 +110,20 @@ class AlterIsrManager:
             if response is None:
                 await after(self._services.clock, LOOK_UP_MS)
             elif response.error_code:
-                log.info("[AlterIsrManager] The controller answered %s; asking again", ErrorCode(response.error_code).name)
+                self._note_refusal(ErrorCode(response.error_code))
                 if response.error_code == ErrorCode.NOT_CONTROLLER:
                     self._drop_channel()
                 await after(self._services.clock, RESEND_MS)
-            elif not self._tell(items, response):
-                await after(self._services.clock, RESEND_MS)
+            else:
+                self._refusal = ErrorCode.NONE
+                if not self._tell(items, response):
+                    await after(self._services.clock, RESEND_MS)
+
+    def _note_refusal(self, error: ErrorCode) -> None:
+        """Log it, but not each time: who is cut off from ZooKeeper is refused 20 times a second."""
+        if error is not self._refusal:
+            log.info("[AlterIsrManager] The controller answered %s; asking again until it does not", error.name)
+        self._refusal = error
 
     async def _ask(self, items: list[AlterIsrItem]) -> AlterIsrResponse | None:
         cache = self._services.metadata_cache

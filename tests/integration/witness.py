@@ -14,7 +14,7 @@ from kazoo.exceptions import NoNodeError
 from pykafka_classic.edges.child_processes import wait_until
 from pykafka_classic.edges.zookeeper import expire_session
 from tests.integration.foreign import DEADLINE_S
-from zk_schema import broker_ids, controller, controller_epoch, partition_state, preferred_replica_election, reassign_partitions
+from zk_schema import broker_ids, controller, controller_epoch, delete_topics, partition_state, preferred_replica_election, reassign_partitions
 from zk_schema.partition_state import TopicPartitionStateZNode
 
 # java.util.Random's generator, and the constant with which ZooKeeper's server seeds it for a session's password (ZooKeeperServer.generatePasswd).
@@ -75,6 +75,26 @@ class Witness:
     def leaders(self, topic: str, partitions: int) -> list[int]:
         """By partition; -1 where nobody leads."""
         return [self.state(topic, number).leader for number in range(partitions)]
+
+    def exists(self, path: str) -> bool:
+        """Whether there is such a znode."""
+        return self._client.exists(path) is not None
+
+    def read(self, path: str) -> bytes:
+        """A znode's data."""
+        data: bytes = self._client.get(path)[0]
+        return data
+
+    def write(self, path: str, data: bytes) -> None:
+        """Overwrite or create a znode, as an administrator's shell does."""
+        if self.exists(path):
+            self._client.set(path, data)
+        else:
+            self._client.create(path, data)
+
+    def mark_for_deletion(self, topic: str) -> None:
+        """Ask for a topic's deletion as kafka-topics --zookeeper does."""
+        self._client.create(delete_topics.path(topic))
 
     def expire(self, broker: int) -> None:
         """End a broker's session; the broker itself goes on."""

@@ -1,7 +1,8 @@
 """What must hold after each step, whatever happened (Kafka's promises, facts/coordination.md 4.7 and 8).
 
 * `Expectations`: what a producer was told, and what a consumer saw, stays what it is.
-* `ZooKeeperChecker`: one leader per epoch, epochs and controller epochs never fall, the ISR lies within the replicas, a leader comes from the ISR before.
+* `ZooKeeperChecker`: one leader per epoch, epochs and controller epochs never fall, nobody joins the ISR who is no replica, a leader comes from the ISR
+  before.
 * `ReplicaChecker`: one leader per epoch among the brokers too; no broker goes back to an older leader or controller; a leader's
   HighWatermark never falls; below it all logs agree; a new leader has all that is committed. What is committed is what any leader's HighWatermark has passed.
 
@@ -153,7 +154,10 @@ class ZooKeeperChecker:
         require(bool(new.isr), f"{topic_partition}: nobody is in sync")
         require(new.leader in (NO_LEADER, *new.isr), f"{topic_partition}: leader {new.leader} is not in the ISR {new.isr}")
         replicas = self._replicas[topic_partition.topic][topic_partition.partition]
-        require(set(new.isr) <= set(replicas), f"{topic_partition}: the ISR {new.isr} is not within the replicas {replicas}")
+        # A move that overrides another writes the new replicas first, and takes those of the other move out of the ISR afterwards
+        # (facts/coordination.md 3.11: U1, U3).
+        leaving = () if old is None else old.isr
+        require(set(new.isr) <= {*replicas, *leaving}, f"{topic_partition}: the ISR {new.isr} is not within the replicas {replicas}")
         require(
             new.controller_epoch <= self._controller_epoch, f"{topic_partition}: written under controller epoch {new.controller_epoch} before there was one"
         )

@@ -25,7 +25,7 @@ VARIANT_SEEDS_MAX = 30
 def simulate(*arguments: str, hash_seed: str = "0") -> subprocess.CompletedProcess[str]:
     """Run the command as a user does."""
     command = [sys.executable, "-m", "tests.simulation", *arguments]
-    return subprocess.run(command, cwd=ROOT, env={"PYTHONHASHSEED": hash_seed}, capture_output=True, text=True, timeout=300, check=False)
+    return subprocess.run(command, cwd=ROOT, env={"PYTHONHASHSEED": hash_seed}, capture_output=True, text=True, timeout=600, check=False)
 
 
 def test_nothing_acknowledged_is_lost_and_the_cluster_becomes_whole_under_fifty_seeds() -> None:

@@ -1,7 +1,8 @@
 """The produce path: records into the logs that this broker leads, and the wait for the in-sync replicas.
 
 With acks=1 and one partition this is: find the partition, `Partition.append_records_to_leader`, look whether anybody waits for it. No purgatory, no promise.
-What takes long to check or convert (log/pending_append.py) is looked at in a thread, while what comes after it for the same partition waits for its turn.
+What takes long to check or convert (log/pending_append.py) is looked at in a thread, while what comes after it for the same partition waits for its turn. A
+request for many partitions is spread over several turns of the reactor.
 Mirrors ReplicaManager.appendRecords and deleteRecords; facts/coordination.md 4.8, storage.md 12.
 """
 
@@ -14,7 +15,7 @@ from typing import Final, TypeAlias
 
 from pykafka_classic.cluster.delayed_operations import DelayedOperations
 from pykafka_classic.cluster.partition import ALL_IN_SYNC_REPLICAS, Partition
-from pykafka_classic.common.clock import Background
+from pykafka_classic.common.clock import Background, Clock, after
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.promise import Promise, spawn
 from pykafka_classic.common.topic_name import is_internal
@@ -33,6 +34,7 @@ Records: TypeAlias = bytes | memoryview
 AppendResults: TypeAlias = dict[TopicPartition, PartitionAppendResult]
 DeleteResults: TypeAlias = dict[TopicPartition, DeleteRecordsResult]
 
+AT_ONCE_MS: Final = 2  # so long, and the rest of a request's partitions come in the reactor's next turns
 VALID_REQUIRED_ACKS: Final = frozenset({-1, 0, 1})
 
 # Refusals that name no log start offset: the records never reached a log that could tell it (facts/observed.md).
@@ -63,10 +65,11 @@ class _Request:
 class RecordAppends:
     """Appends and deletions of records on behalf of clients and coordinators."""
 
-    def __init__(self, hosted: HostedPartitions, delayed: DelayedOperations, background: Background) -> None:
+    def __init__(self, hosted: HostedPartitions, delayed: DelayedOperations, background: Background, clock: Clock) -> None:
         self._hosted = hosted
         self._delayed = delayed
         self._background = background
+        self._clock = clock
         self._turns: Turns[Appended] = Turns()
 
     def append(self, params: AppendParams, entries: Sequence[tuple[TopicPartition, Records]]) -> AppendResults | Promise[AppendResults]:
@@ -76,7 +79,11 @@ class RecordAppends:
         request = _Request(params)
         advanced: list[tuple[TopicPartition, bool]] = []
         slow: list[tuple[TopicPartition, Promise[Appended]]] = []
-        for topic_partition, records in entries:
+        deadline_ms = self._clock.monotonic_ms() + AT_ONCE_MS
+        for index, (topic_partition, records) in enumerate(entries):
+            if index and self._clock.monotonic_ms() >= deadline_ms:
+                slow += self._append_rest(params, entries[index:])
+                break
             try:
                 appended = self._append_one(params, topic_partition, records)
             except Exception as error:  # noqa: BLE001  # a bug met by one partition's records is answered there, and logged
@@ -93,13 +100,41 @@ class RecordAppends:
         return self._answer(request)
 
     def _append_one(self, params: AppendParams, topic_partition: TopicPartition, records: Records) -> Appended | Promise[Appended]:
-        if not params.internal_topics_allowed and is_internal(topic_partition.topic):
-            raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Cannot append to internal topic {topic_partition.topic}")
+        if not params.internal_topics_allowed:
+            _refuse_internal(topic_partition)
         partition = self._hosted.get(topic_partition)
         if partition.takes_long(records, params.origin) or self._turns.is_busy(topic_partition):
             return spawn(self._append_in_turn(params, topic_partition, records))
         appended = partition.append_records_to_leader(records, params.origin, required_acks=params.required_acks)
         return spawn(self._flushed(partition, appended)) if partition.must_flush else appended
+
+    def _append_rest(self, params: AppendParams, entries: Sequence[tuple[TopicPartition, Records]]) -> list[tuple[TopicPartition, Promise[Appended]]]:
+        """A request for many partitions goes on in the next turns of the reactor; its place in each partition's order is taken now."""
+        gates: list[Promise[None]] = [Promise() for _ in entries]
+        promises = [
+            (topic_partition, spawn(self._append_behind(gate, params, topic_partition, records)))
+            for gate, (topic_partition, records) in zip(gates, entries, strict=True)
+        ]
+        spawn(self._open(gates))
+        return promises
+
+    async def _append_behind(self, gate: Promise[None], params: AppendParams, topic_partition: TopicPartition, records: Records) -> Appended:
+        async def append() -> Appended:
+            await gate
+            if not params.internal_topics_allowed:
+                _refuse_internal(topic_partition)
+            return await self._append_slowly(params, topic_partition, records)
+
+        partition = self._hosted.get(topic_partition)
+        return await self._flushed(partition, await self._turns.take(topic_partition, append))
+
+    async def _open(self, gates: Sequence[Promise[None]]) -> None:
+        deadline_ms = 0.0
+        for gate in gates:
+            if self._clock.monotonic_ms() >= deadline_ms:
+                await after(self._clock, 0)
+                deadline_ms = self._clock.monotonic_ms() + AT_ONCE_MS
+            gate.resolve(None)
 
     async def _flushed(self, partition: Partition, appended: Appended) -> Appended:
         if partition.must_flush and partition.log is not None:
@@ -197,3 +232,8 @@ class RecordAppends:
         if is_internal(topic_partition.topic):
             raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Cannot delete records of internal topic {topic_partition.topic}")
         return self._hosted.get(topic_partition).delete_records_on_leader(offset)
+
+
+def _refuse_internal(topic_partition: TopicPartition) -> None:
+    if is_internal(topic_partition.topic):
+        raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Cannot append to internal topic {topic_partition.topic}")

@@ -100,7 +100,7 @@ class ReplicaManager:
             config.broker_id, config.replica_lag_time_max_ms, services.clock, log_manager, self._delayed, isr_manager, metadata_cache.is_alive
         )
         self._roles = ReplicaRoles(config, self._hosted, partition_services, self._fetchers, metadata_cache)
-        self._appends = RecordAppends(self._hosted, self._delayed, services.background)
+        self._appends = RecordAppends(self._hosted, self._delayed, services.background, services.clock)
         selector = make_replica_selector(config.replica_selector_class, metadata_cache)
         self._reads = LogReads(self._hosted, self._delayed.fetch, services, selector)
         self.log_dir_moves = LogDirMoves(self._hosted, log_manager, services.clock, services.background)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
+from pykafka_classic.common.clock import Timer
 from pykafka_classic.common.errors import ErrorCode
 from pykafka_classic.common.promise import Promise
 from pykafka_classic.common.topic_partition import TopicPartition
@@ -12,6 +14,7 @@ from pykafka_classic.records.compression import GZIP, NONE, SNAPPY
 from pykafka_classic.records.record import Record
 from pykafka_classic.records.record_batch import iterate_batches
 from pykafka_classic.server.append_values import AppendParams, PartitionAppendResult
+from tests.fakes.clock import FakeTimer
 from tests.unit.log.helpers import batch
 from tests.unit.server.replica_cluster import TP, ReplicaCluster, TestBroker
 
@@ -159,3 +162,61 @@ def test_acks_all_waits_for_the_thread_and_then_for_the_followers() -> None:
     cluster.advance(1000)
     assert outcome.result()[TP].error == ErrorCode.NONE
     assert cluster[1].log().log_end_offset == 1
+
+
+class Ticking:
+    """A clock on which every look takes a millisecond, and the reactor's turns after it."""
+
+    def __init__(self) -> None:
+        self.looks = 0
+        self.due: list[Callable[[], None]] = []
+
+    def now_ms(self) -> int:
+        return self.looks
+
+    def monotonic_ms(self) -> float:
+        self.looks += 1
+        return self.looks
+
+    def call_later(self, delay_ms: float, call: Callable[[], None]) -> Timer:
+        assert delay_ms == 0
+        self.due.append(call)
+        return FakeTimer(0, 0, call)
+
+    def turns_until(self, *outcomes: Promise[dict[TopicPartition, PartitionAppendResult]]) -> int:
+        """Let turns pass until all is done; how many."""
+        for count in range(100):
+            if all(outcome.settled for outcome in outcomes):
+                return count
+            due, self.due = self.due, []
+            for call in due:
+                call()
+        raise AssertionError("not done after 100 turns")
+
+
+def test_a_request_for_many_partitions_is_spread_over_turns_and_keeps_its_order() -> None:
+    cluster = ReplicaCluster([0])
+    partitions = [TopicPartition("many", number) for number in range(12)]
+    for partition in partitions:
+        cluster.create([0], partition)
+    clock = Ticking()
+    cluster[0].replica_manager._appends._clock = clock
+    first = append(cluster[0], *[(partition, memoryview(batch([(None, b"first")]))) for partition in partitions])
+    second = append(cluster[0], *[(partition, memoryview(batch([(None, b"second")]))) for partition in reversed(partitions)])
+    assert 0 < sum(cluster[0].log(partition).log_end_offset for partition in partitions) < 2 * len(partitions)
+    assert clock.turns_until(first, second) > 3
+    for partition in partitions:
+        assert (first.result()[partition].base_offset, second.result()[partition].base_offset) == (0, 1)
+
+
+def test_a_partition_that_is_gone_when_its_turn_comes_is_answered_with_its_error() -> None:
+    cluster = ReplicaCluster([0, 1])
+    partitions = [TopicPartition("many", number) for number in range(8)]
+    for partition in partitions:
+        cluster.create([0, 1], partition)
+    clock = Ticking()
+    cluster[0].replica_manager._appends._clock = clock
+    outcome = append(cluster[0], *[(partition, memoryview(batch())) for partition in partitions])
+    cluster.elect(1, partitions[-1])
+    clock.turns_until(outcome)
+    assert [outcome.result()[partition].error for partition in partitions] == [ErrorCode.NONE] * 7 + [ErrorCode.NOT_LEADER_OR_FOLLOWER]

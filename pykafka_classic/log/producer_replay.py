@@ -9,16 +9,18 @@ Source: facts/storage.md 6; Log.scala (rebuildProducerState).
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from pykafka_classic.log.batch_header import BatchHeader
 from pykafka_classic.log.log_segments import LogSegments
-from pykafka_classic.log.producer_entry import BATCHES_RETAINED, BatchMetadata
+from pykafka_classic.log.producer_entry import BATCHES_RETAINED, BatchMetadata, ProducerStateEntry
 from pykafka_classic.log.producer_state import ProducerStateManager
 from pykafka_classic.log.segment_recovery import replay_producers
 
-RECENT_BYTES: Final = 2 * 1024 * 1024  # of the log's end, where batches of living producers are looked for
+RECENT_BYTES: Final = (64 * 1024, 512 * 1024, 4 * 1024 * 1024)  # of the log's end, where batches of living producers are looked for: more and more of it
+HEADERS_MAX: Final = 2000  # and no further than this promises to stay below: after a truncation everybody waits for it
 RECENT_MS: Final = 15 * 60_000  # a producer gives up sooner (delivery.timeout.ms): logs that have been quiet for longer need no looking
 
 
@@ -52,19 +54,30 @@ def remember_recent_batches(producers: ProducerStateManager, segments: LogSegmen
     lacking = {entry.producer_id: entry for entry in producers.producers.values() if 0 < len(entry.batches) < BATCHES_RETAINED}
     if not lacking or now_ms - segments.active.modified_ms() > RECENT_MS:
         return
-    found: dict[int, deque[BatchMetadata]] = {producer_id: deque(maxlen=BATCHES_RETAINED) for producer_id in lacking}
-    for header in _recent_headers(segments, offsets):
-        entry = lacking.get(header.producer_id)
-        if entry is not None and not header.is_control and header.producer_epoch == entry.producer_epoch:
-            found[header.producer_id].append(BatchMetadata.of(header))
+    found: dict[int, deque[BatchMetadata]] = {}
+    for size, next_size in pairwise((*RECENT_BYTES, 0)):
+        headers = list(_recent_headers(segments, offsets, size))
+        found = _batches_of(lacking, headers)
+        is_all = not headers or headers[0].base_offset <= offsets.start_offset or all(len(batches) == BATCHES_RETAINED for batches in found.values())
+        if is_all or len(headers) * next_size / size > HEADERS_MAX:
+            break
     for producer_id, batches in found.items():
         entry = lacking[producer_id]
         if len(batches) > len(entry.batches) and batches[-1] == entry.batches[-1]:
             entry.batches = batches
 
 
-def _recent_headers(segments: LogSegments, offsets: LogRange) -> Iterator[BatchHeader]:
-    left, starts = RECENT_BYTES, []
+def _batches_of(producers: Mapping[int, ProducerStateEntry], headers: Iterable[BatchHeader]) -> dict[int, deque[BatchMetadata]]:
+    found: dict[int, deque[BatchMetadata]] = {producer_id: deque(maxlen=BATCHES_RETAINED) for producer_id in producers}
+    for header in headers:
+        entry = producers.get(header.producer_id)
+        if entry is not None and not header.is_control and header.producer_epoch == entry.producer_epoch:
+            found[header.producer_id].append(BatchMetadata.of(header))
+    return found
+
+
+def _recent_headers(segments: LogSegments, offsets: LogRange, size: int) -> Iterator[BatchHeader]:
+    left, starts = size, []
     for segment in reversed(segments.between(offsets.start_offset, offsets.end_offset)):
         indexed = segment.offset_index.offset_at_or_after(segment.size - left) if segment.size > left else None
         starts.append((segment, 0 if indexed is None else segment.position_before(indexed)))

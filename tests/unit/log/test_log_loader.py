@@ -372,3 +372,28 @@ def test_the_zeros_of_a_preallocated_segment_end_the_data_after_a_kill() -> None
     assert read_all(again) == read_all(log)
     fill(again, 30)
     assert again.log_end_offset == 60
+
+
+def test_batches_in_flight_are_looked_for_further_back_where_others_wrote_since() -> None:
+    disk = Disk(index_interval_bytes=1000)
+    log = disk.open()
+    disk.file_system.now_ms = NOW_MS
+    for sequence in range(5):
+        log.append_as_leader(batch(producer=(7, 0, sequence), timestamp=NOW_MS), leader_epoch=0)
+    for _ in range(10):
+        log.append_as_leader(batch([(None, b"v" * 30_000)], timestamp=NOW_MS), leader_epoch=0)
+    log.close()
+    assert disk.open().append_as_leader(batch(producer=(7, 0, 0), timestamp=NOW_MS), leader_epoch=0).duplicate
+
+
+def test_the_search_for_batches_in_flight_is_bounded(disk: Disk) -> None:
+    disk = Disk(index_interval_bytes=1000)
+    log = disk.open()
+    disk.file_system.now_ms = NOW_MS
+    log.append_as_leader(batch(producer=(7, 0, 0), timestamp=NOW_MS), leader_epoch=0)
+    for _ in range(5000):
+        log.append_as_leader(batch(timestamp=NOW_MS), leader_epoch=0)
+    log.close()
+    disk.file_system.reads = 0
+    disk.open()
+    assert disk.file_system.reads < 30  # of 8 KiB each

@@ -9,7 +9,7 @@ PYTEST_FLAGS ?= -n auto --maxprocesses 4 --dist loadfile
 SEEDS ?= 1000
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo cluster test simulate format coverage chaos bench lock clean
+.PHONY: help setup demo cluster test simulate format coverage chaos faults bench lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -43,6 +43,9 @@ coverage: setup ## which lines no test reaches
 
 chaos: setup ## kill -9 under load, fifty rounds: acknowledged N, lost 0 (ROUNDS=50 SEED=...)
 	$(VENV)/python -m tests.chaos.kill_loop --rounds $(or $(ROUNDS),50) $(SEED:%=--seed %)
+
+faults: setup ## releases of Apache Kafka from 0.10.2 on as peers, and an ensemble of ZooKeepers that fails: half an hour
+	$(VENV)/python -m pytest -q tests/chaos/zookeeper_ensemble.py tests/chaos/mixed_clusters.py
 
 bench: setup ## figures: how fast it starts, how much it carries
 	$(VENV)/python tools/bench/startup.py

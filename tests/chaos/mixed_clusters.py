@@ -1,6 +1,6 @@
-"""More releases of Apache Kafka beside our brokers, and every inter.broker.protocol.version at which something changed; about ten minutes.
+"""More releases of Apache Kafka beside our brokers, and every inter.broker.protocol.version at which something changed; about twenty minutes.
 
-    python -m pytest tests/chaos/mixed_clusters.py         (make chaos)
+    python -m pytest tests/chaos/mixed_clusters.py         (make faults)
 
 The stories are those of tests/integration/test_mixed_clusters.py. Releases before 0.11 know no idempotent producer, so duplicates may occur there.
 """

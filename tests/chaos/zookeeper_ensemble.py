@@ -1,6 +1,6 @@
 """Longer faults of an ensemble of three ZooKeepers, under load; about four minutes.
 
-    python -m pytest tests/chaos/zookeeper_ensemble.py         (make chaos)
+    python -m pytest tests/chaos/zookeeper_ensemble.py         (make faults)
 
 The stories are those of tests/integration/test_zookeeper_faults.py, longer and repeated.
 """

@@ -77,6 +77,8 @@ def test_the_tree_of_a_short_life_is_kafkas(life: Life, zookeeper: ZooKeeperProc
         assert {path: node for path, (_, node) in ours.items()} == expected
         order = [path for path, _ in sorted(ours.items(), key=lambda item: item[1][0])]
         assert same_order(order) == same_order(recorded_order(life.path, expected.keys()))
+        if life.brokers == 2:
+            the_follower_hangs_and_returns(client, life.path, brokers[0])
     finally:
         client.stop()
         client.close()
@@ -84,10 +86,23 @@ def test_the_tree_of_a_short_life_is_kafkas(life: Life, zookeeper: ZooKeeperProc
             broker.kill()
 
 
+def the_follower_hangs_and_returns(client: KazooClient, chroot: str, follower: BrokerProcess) -> None:
+    """Step 08: the follower, which is the controller, loses its session; when it is back, the leader writes the ISR itself and leaves a notification (IBP 2.6).
+
+    The notification is gone with the next look of the controller: its parent has had one child created and one deleted.
+    """
+    state = f"{chroot}/brokers/topics/t/partitions/0/state"
+    follower.pause()
+    eventually(lambda: json.loads(client.get(state)[0])["isr"] == [0], "the follower is out of the ISR")
+    follower.resume()
+    eventually(lambda: client.get(f"{chroot}/isr_change_notification")[1].cversion == 2, "a notification came and went")
+    assert {path: node for path, (_, node) in tree(client, chroot).items()} == recorded_tree(chroot, step=1)
+
+
 def live(life: Life, zookeeper: ZooKeeperProcess, directory: Path, brokers: list[BrokerProcess]) -> None:
     """One broker starts after the other (each is added to `brokers`), and the topic is made."""
     ports = []
-    for number in range(life.brokers):
+    for number in reversed(range(life.brokers)):  # the last one is the controller, as in the recording
         port, second = free_ports(2)
         ports.append(port)
         settings = {"broker.id": str(number), "listeners": f"PLAINTEXT://127.0.0.1:{port}", **SMALL_CLUSTER, **life.settings}
@@ -110,15 +125,11 @@ def knows_all(bootstrap: str, brokers: int) -> bool:
     return len(told.brokers) == brokers and told.controller_id >= 0
 
 
-def recorded_tree(chroot: str) -> dict[str, Node]:
-    """The dump of the last step in which the broker was running."""
+def recorded_tree(chroot: str, step: int = 0) -> dict[str, Node]:
+    """A dump of a running broker, by default the first."""
     alive = [dump for dump in dumps("versions") if any(node["path"] == f"{chroot}/controller" for node in dump["nodes"])]
-    first = alive[0]
-    return {
-        node["path"]: (normal(node["path"], node["data"]), node["version"], node["ephemeral"])
-        for node in first["nodes"]
-        if node["path"].startswith(f"{chroot}/")
-    }
+    below = [node for node in alive[step]["nodes"] if node["path"].startswith(f"{chroot}/")]
+    return {node["path"]: (normal(node["path"], node["data"]), node["version"], node["ephemeral"]) for node in below}
 
 
 def tree(client: KazooClient, root: str) -> dict[str, tuple[int, Node]]:

@@ -156,6 +156,20 @@ def test_a_leader_cut_from_zookeeper_alone_is_replaced_and_acknowledges_nothing_
     assert cut_off.brokers[0].running
 
 
+def test_a_broker_that_was_cut_off_forgets_topics_that_were_deleted_meanwhile(cut_off: CutOffCluster) -> None:
+    """It has no replica of them, so their deletion did not wait for it."""
+    create_topic(cut_off.bootstrap, "deleted-meanwhile", assignment=[[1, 2]])
+    eventually(lambda: known(cut_off, 0, "deleted-meanwhile"), "broker 0 knows it")
+    with Witness(cut_off.zookeeper.address) as witness:
+        with cut_off.line.cut():
+            eventually(lambda: witness.session_of(0) == 0, "its session ends")
+            witness.mark_for_deletion("deleted-meanwhile")
+            eventually(lambda: not witness.exists(topics.path("deleted-meanwhile")), "it is deleted")
+            assert known(cut_off, 0, "deleted-meanwhile"), "nobody can have told it"
+        eventually(lambda: witness.session_of(0) != 0, "registered again")
+    eventually(lambda: not known(cut_off, 0, "deleted-meanwhile"), "broker 0 has forgotten it")
+
+
 def told_leaders(cluster: LocalCluster, number: int, topic: str) -> set[int]:
     """Who leads the topic, as a broker tells its clients."""
     told = cluster.metadata(number, [topic])

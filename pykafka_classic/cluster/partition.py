@@ -368,6 +368,9 @@ class Partition:
         if offset < follower_log.high_watermark:
             log.warning("%s Truncating to offset %d below high watermark %d", self, offset, follower_log.high_watermark)
         follower_log.truncate_to(offset)
+        future = self.services.log_manager.get_log(self.topic_partition, future=True)
+        if future is not None and future.log_end_offset > offset:  # a copy must not keep what the original has lost
+            future.truncate_to(offset)
 
 
 def _listed(isr: tuple[int, ...]) -> str:

@@ -39,6 +39,8 @@ from pykafka_classic.server.fetch_values import FetchParams
 from pykafka_classic.server.fetcher_manager import FetcherManager
 from pykafka_classic.server.hosted_partitions import HostedPartitions
 from pykafka_classic.server.isr_manager import AlterIsrManager, ZkIsrManager
+from pykafka_classic.server.log_dir_mover import LogDirMover
+from pykafka_classic.server.log_dirs import LogDirs
 from pykafka_classic.server.metadata_cache import MetadataCache
 from pykafka_classic.server.replica_appends import AppendResults, DeleteResults, RecordAppends, Records
 from pykafka_classic.server.replica_fetcher import FetcherSettings
@@ -46,6 +48,7 @@ from pykafka_classic.server.replica_reads import FetchResults, LogReads
 from pykafka_classic.server.replica_roles import ReplicaRoles, Stopping, Wanted, wanted_of
 from pykafka_classic.server.replica_selector import make_replica_selector
 from pykafka_classic.server.replica_services import ReplicaServices
+from pykafka_classic.server.replication_quota import make_replication_quotas
 
 log = logging.getLogger("kafka.server.ReplicaManager")
 state_change_log = logging.getLogger("state.change.logger")
@@ -91,8 +94,9 @@ class ReplicaManager:
         self._metadata_cache = metadata_cache
         self._isr_manager = isr_manager
         self._hosted = HostedPartitions(metadata_cache)
+        self.quotas = make_replication_quotas(config, services.clock.monotonic_ms)
         self._delayed = _purgatories(config, services)
-        settings = FetcherSettings(config, self._hosted, services.clock.monotonic_ms, failed_partitions=set())
+        settings = FetcherSettings(config, self._hosted, services.clock.monotonic_ms, failed_partitions=set(), quota=self.quotas.follower)
         self._fetchers = FetcherManager(settings, services.network, services.clock)
         partition_services = PartitionServices(
             config.broker_id, config.replica_lag_time_max_ms, services.clock, log_manager, self._delayed, isr_manager, metadata_cache.is_alive
@@ -100,7 +104,10 @@ class ReplicaManager:
         self._roles = ReplicaRoles(config, self._hosted, partition_services, self._fetchers, metadata_cache)
         self._appends = RecordAppends(self._hosted, self._delayed, services.background)
         selector = make_replica_selector(config.replica_selector_class, metadata_cache)
-        self._reads = LogReads(self._hosted, self._delayed.fetch, services, selector)
+        self._reads = LogReads(self._hosted, self._delayed.fetch, services, selector, self.quotas.leader)
+        self._mover = LogDirMover(config, services.clock, log_manager, self._hosted, self.quotas.alter_log_dirs)
+        self._mover.on_swapped = self._delayed.check_all
+        self.log_dirs = LogDirs(log_manager, self._hosted, self._mover)
         self._checkpointing = False
         self._stopped = False
         log_manager.add_failure_listener(self._log_dir_failed)
@@ -116,6 +123,7 @@ class ReplicaManager:
         """Follow nobody, answer nobody, and write the high watermarks."""
         self._stopped = True
         self._fetchers.shutdown()
+        self._mover.shutdown()
         self._isr_manager.shutdown()
         for purgatory in (self._delayed.produce, self._delayed.fetch, self._delayed.delete_records):
             purgatory.shutdown()
@@ -152,6 +160,7 @@ class ReplicaManager:
             refusal.error_code = ErrorCode.STALE_CONTROLLER_EPOCH
             return refusal
         errors = self._roles.apply(wanted, self.on_leadership_change)
+        self.log_dirs.resume([each for each, error in errors.items() if not error])
         if not self._checkpointing:
             self._checkpointing = True
             self._every(self._config.replica_high_watermark_checkpoint_interval_ms, self._log_manager.checkpoint_high_watermarks)
@@ -256,6 +265,20 @@ class ReplicaManager:
         except KafkaError as error:
             return EpochAnswer(error.code)
         return EpochAnswer(ErrorCode.NONE, found.leader_epoch, found.end_offset)
+
+    # What is configured
+
+    def update_topic_config(self, topic: str, overrides: Mapping[str, str]) -> None:
+        """The topic's overrides are these, all of them. Raises ConfigError."""
+        self._log_manager.update_topic_config(topic, overrides)
+        config = self._log_manager.log_config(topic)
+        self.quotas.leader.update_topic(topic, config.leader_replication_throttled_replicas)
+        self.quotas.follower.update_topic(topic, config.follower_replication_throttled_replicas)
+
+    def update_config(self, config: KafkaConfig) -> None:
+        """The broker's own configuration has changed."""
+        self._log_manager.update_default_config(config)
+        self._fetchers.resize(config.num_replica_fetchers)
 
     # What others look at
 

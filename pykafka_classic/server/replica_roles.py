@@ -214,4 +214,6 @@ class ReplicaRoles:
         partition = self._hosted.remove(topic_partition)
         if partition is not None:
             partition.delete()
+        if self._log_manager.get_log(topic_partition, future=True) is not None:
+            self._log_manager.async_delete(topic_partition, future=True)
         self._log_manager.async_delete(topic_partition)  # a log that no LeaderAndIsr has claimed yet, too

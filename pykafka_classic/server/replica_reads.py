@@ -63,8 +63,9 @@ class LogReads:
             again = [fetch for fetch in fetches if fetch.sent_high_watermark < 0 or fetch.topic_partition in touched]
             return self._counted(params, self._read(params, again, Reader(reader.isolation, reader.only_leader)))
 
-        waiting = [fetch for fetch in fetches if not self._has_to_wait(params, fetch.topic_partition)] if params.is_from_follower else fetches
-        operation = DelayedFetch(params, waiting, self._hosted, read_again, first_look=[data.topic_partition for data in results])
+        operation = DelayedFetch(params, fetches, self._hosted, read_again, first_look=[data.topic_partition for data in results])
+        if params.is_from_follower:
+            operation.has_to_wait = lambda topic_partition: self._has_to_wait(params, topic_partition)
         if self._purgatory.try_complete_else_watch(operation, list(operation.keys)) or operation.outcome.settled:
             return operation.outcome.result()
         return operation.outcome

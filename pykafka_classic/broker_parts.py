@@ -24,9 +24,11 @@ from pykafka_classic.purgatory.timing_wheel import TimingWheel
 from pykafka_classic.server.auto_topic_creation import AutoTopicCreation
 from pykafka_classic.server.broker_registration import BrokerRegistration
 from pykafka_classic.server.broker_services import BrokerServices
+from pykafka_classic.server.client_quotas import ClientQuotas
 from pykafka_classic.server.config_admin import ConfigAdmin
 from pykafka_classic.server.controlled_shutdown import ControlledShutdown
 from pykafka_classic.server.deleted_topics import DeletedTopics
+from pykafka_classic.server.dynamic_broker_config import ALTER_LOG_DIRS_RATE, FOLLOWER_RATE, LEADER_RATE, DynamicBrokerConfig
 from pykafka_classic.server.feature_cache import FeatureCache
 from pykafka_classic.server.fetch_session import FetchManager
 from pykafka_classic.server.handlers.table import served_apis
@@ -40,6 +42,7 @@ from pykafka_classic.server.topic_admin import TopicAdmin
 from pykafka_classic.server.topic_configs import TopicConfigs
 from pykafka_classic.server.topic_waiters import TopicWaiters
 from zk_schema.broker_ids import BrokerIdZNode
+from zk_schema.configs import BROKERS, ConfigEntity
 
 UNCLEAN_LEADER_ELECTION_ENABLE = "unclean.leader.election.enable"
 
@@ -116,8 +119,9 @@ class BrokerBuilder:
             return spawn(self._register(registration, registration_info))
 
         controller = KafkaController(config, config.broker_id, seams.zk, seams.clock, seams.network, self._random, register_broker=register)
-        self._services = self._broker_services(controller, log_manager, replica_manager, groups)
+        self._services = self._broker_services(controller, replica_manager, groups)
         _join_elections(self._services.topic_configs, controller)
+        _join_configs(self._services)
         return BrokerParts(
             services=self._services,
             registration=registration,
@@ -145,12 +149,13 @@ class BrokerBuilder:
         services = ReplicaServices(seams.clock, seams.background, seams.file_system, seams.network, self._timer)
         return ReplicaManager(self._config, services, log_manager, self._metadata_cache, make_isr_manager(self._config, isr_services))
 
-    def _broker_services(self, controller: KafkaController, log_manager: LogManager, replica_manager: ReplicaManager, groups: GroupService) -> BrokerServices:
-        config, seams = self._config, self._seams
+    def _broker_services(self, controller: KafkaController, replica_manager: ReplicaManager, groups: GroupService) -> BrokerServices:
+        config, seams, dynamic = self._config, self._seams, DynamicBrokerConfig(self._config)
         waiters = TopicWaiters(Purgatory("topic", self._timer))
         topic_admin = TopicAdmin(config, seams.zk, self._metadata_cache, self._random, waiters)
         return BrokerServices(
             config=config,
+            dynamic_config=dynamic,
             clock=seams.clock,
             background=seams.background,
             zk=seams.zk,
@@ -160,8 +165,9 @@ class BrokerBuilder:
             fetch_manager=FetchManager(seams.clock, self._random, slots=config.max_incremental_fetch_session_cache_slots),
             controller=controller,
             topic_admin=topic_admin,
-            config_admin=ConfigAdmin(config.broker_id, seams.zk, self._metadata_cache),
-            topic_configs=TopicConfigs(seams.zk, seams.clock, log_manager.update_topic_config),
+            config_admin=ConfigAdmin(dynamic, seams.zk, self._metadata_cache),
+            client_quotas=ClientQuotas(seams.zk),
+            topic_configs=TopicConfigs(seams.zk, seams.clock, replica_manager.update_topic_config),
             auto_topic_creation=AutoTopicCreation(config, self._metadata_cache, topic_admin),
             topic_waiters=waiters,
             deleted_topics=DeletedTopics(seams.zk, self._metadata_cache, replica_manager.forget_deleted_topics),
@@ -180,6 +186,28 @@ def _join_elections(topic_configs: TopicConfigs, controller: KafkaController) ->
             controller.enable_topic_unclean_leader_election(topic)
 
     topic_configs.on_change = changed
+
+
+def _join_configs(services: BrokerServices) -> None:
+    """What is stored in /config/brokers takes effect: in the logs, the fetchers, the controller, and the replication quotas."""
+    dynamic, replica_manager = services.dynamic_config, services.replica_manager
+
+    def entity_changed(entity: ConfigEntity, stored: Mapping[str, str]) -> None:
+        if entity.entity_type == BROKERS and entity.plain_name in (None, str(services.config.broker_id)):
+            dynamic.update(stored, cluster_wide=entity.plain_name is None)
+
+    def config_changed(before: KafkaConfig, after: KafkaConfig) -> None:
+        if after.originals != before.originals:
+            services.config = after
+            replica_manager.update_config(after)
+            services.controller.update_config(after)
+        quotas = replica_manager.quotas
+        quotas.leader.bytes_per_second = dynamic.rate(LEADER_RATE)
+        quotas.follower.bytes_per_second = dynamic.rate(FOLLOWER_RATE)
+        quotas.alter_log_dirs.bytes_per_second = dynamic.rate(ALTER_LOG_DIRS_RATE)
+
+    services.topic_configs.on_entity = entity_changed
+    dynamic.on_change.append(config_changed)
 
 
 def _join_groups(replica_manager: ReplicaManager, groups: GroupService) -> None:

@@ -126,7 +126,8 @@ class KafkaServer:
 
     async def _load_logs(self, parts: BrokerParts) -> None:
         for topic, overrides in (await parts.topic_configs.load_all()).items():
-            parts.log_manager.update_topic_config(topic, overrides)
+            parts.replica_manager.update_topic_config(topic, overrides)
+        await parts.topic_configs.reload_broker(self._config.broker_id)
         await parts.services.feature_cache.refresh()
         await parts.log_manager.load()
         parts.log_manager.start()

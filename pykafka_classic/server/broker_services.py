@@ -12,8 +12,10 @@ from pykafka_classic.controller.controller import KafkaController
 from pykafka_classic.coordinator.group.service import GroupService
 from pykafka_classic.protocol.api_keys import ApiKey
 from pykafka_classic.server.auto_topic_creation import AutoTopicCreation
+from pykafka_classic.server.client_quotas import ClientQuotas
 from pykafka_classic.server.config_admin import ConfigAdmin
 from pykafka_classic.server.deleted_topics import DeletedTopics
+from pykafka_classic.server.dynamic_broker_config import DynamicBrokerConfig
 from pykafka_classic.server.feature_cache import FeatureCache
 from pykafka_classic.server.fetch_session import FetchManager
 from pykafka_classic.server.metadata_cache import MetadataCache
@@ -29,6 +31,7 @@ class BrokerServices:
     """One broker's parts. `broker_epoch` is the czxid of its /brokers/ids znode, -1 before it is registered."""
 
     config: KafkaConfig
+    dynamic_config: DynamicBrokerConfig
     clock: Clock
     background: Background
     zk: ZooKeeper
@@ -39,6 +42,7 @@ class BrokerServices:
     controller: KafkaController
     topic_admin: TopicAdmin
     config_admin: ConfigAdmin
+    client_quotas: ClientQuotas
     topic_configs: TopicConfigs
     auto_topic_creation: AutoTopicCreation
     topic_waiters: TopicWaiters

@@ -1,31 +1,28 @@
 """Changing configurations: the node below /config first, then a notification that makes every broker read it again (facts/coordination.md 1.7).
 
-Differs from Kafka: of a broker's own keys only the replication throttles can be set, and they are stored without effect yet; other broker keys need a restart.
+Whichever broker is asked writes: nothing here is the controller's alone. What a broker's own keys may become is `dynamic_broker_config`'s to say.
 """
 
 from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Final
 
-from pykafka_classic.common.config_def import ConfigType, render
+from pykafka_classic.common.config import BROKER_KEYS
+from pykafka_classic.common.config_def import ConfigKey, ConfigType, render
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.log_config import TOPIC_KEYS, LogConfig
 from pykafka_classic.common.zookeeper import Create, ZooKeeper
+from pykafka_classic.server.dynamic_broker_config import DynamicBrokerConfig
 from pykafka_classic.server.metadata_cache import MetadataCache
 from pykafka_classic.server.zk_operations import data_or_none, raise_unless, set_or_create, submit_one
 from zk_schema import config_changes, configs
 from zk_schema.configs import ConfigEntity
 
 log = logging.getLogger("kafka.server.ZkAdminManager")
-
-STORED_BROKER_KEYS: Final = frozenset(
-    {"leader.replication.throttled.rate", "follower.replication.throttled.rate", "replica.alter.log.dirs.io.max.bytes.per.second"}
-)
 
 
 class ResourceType(IntEnum):
@@ -56,8 +53,9 @@ class Change:
 class ConfigAdmin:
     """Writes configurations of topics (and brokers) into ZooKeeper."""
 
-    def __init__(self, broker_id: int, zk: ZooKeeper, metadata_cache: MetadataCache) -> None:
-        self._broker_id = broker_id
+    def __init__(self, dynamic: DynamicBrokerConfig, zk: ZooKeeper, metadata_cache: MetadataCache) -> None:
+        self._dynamic = dynamic
+        self._broker_id = dynamic.static.broker_id
         self._zk = zk
         self._metadata_cache = metadata_cache
 
@@ -81,7 +79,7 @@ class ConfigAdmin:
         stored = await data_or_none(self._zk, entity.path)
         wanted = configs.decode(stored.data) if stored is not None and stored.data else {}
         for each in changes:
-            _apply(wanted, each)
+            _apply(wanted, each, TOPIC_KEYS if entity.entity_type == configs.TOPICS else BROKER_KEYS)
         await self._write(entity, wanted, validate_only=validate_only)
 
     def _entity(self, resource_type: int, name: str) -> ConfigEntity:
@@ -102,43 +100,47 @@ class ConfigAdmin:
 
     async def _write(self, entity: ConfigEntity, wanted: Mapping[str, str], *, validate_only: bool) -> None:
         try:
-            _VALIDATORS[entity.entity_type](wanted)
+            if entity.entity_type == configs.TOPICS:
+                LogConfig.validate(wanted)
+            else:
+                self._dynamic.validate(wanted, cluster_wide=entity.plain_name is None)
         except KafkaError as error:
-            message = f"Invalid config value for resource {entity.entity_path}: {error}"
+            message = f"Invalid config value for resource {_resource(entity)}: {error}"
             raise KafkaError(ErrorCode.INVALID_REQUEST, message) from error
-        if validate_only:
-            return
-        log.info("Updating %s with new configuration : %s", entity.entity_path, dict(wanted))
-        await set_or_create(self._zk, entity.path, configs.encode(wanted))
-        notification = config_changes.encode(config_changes.change_of(entity))
-        raise_unless(await submit_one(self._zk, Create(config_changes.CREATE_PATH, notification, sequential=True)))
+        if not validate_only:
+            log.info("Updating %s with new configuration : %s", entity.entity_path, dict(wanted))
+            await write_config(self._zk, entity, wanted)
 
 
-def _validate_broker(wanted: Mapping[str, str]) -> None:
-    for name, value in wanted.items():
-        if name not in STORED_BROKER_KEYS:
-            raise KafkaError(ErrorCode.INVALID_REQUEST, f"{name} of a broker cannot be changed while it runs: set it in server.properties and restart")
-        if not value.isdigit():
-            raise KafkaError(ErrorCode.INVALID_CONFIG, f"Invalid value {value} for configuration {name}: Not a number of type LONG")
+async def write_config(zk: ZooKeeper, entity: ConfigEntity, wanted: Mapping[str, str]) -> None:
+    """Store what an entity is configured with, then tell all brokers to read it again. Raises KafkaError."""
+    await set_or_create(zk, entity.path, configs.encode(wanted))
+    notification = config_changes.encode(config_changes.change_of(entity))
+    raise_unless(await submit_one(zk, Create(config_changes.CREATE_PATH, notification, sequential=True)))
 
 
-_VALIDATORS: Final[Mapping[str, Callable[[Mapping[str, str]], None]]] = {configs.TOPICS: LogConfig.validate, configs.BROKERS: _validate_broker}
+def _resource(entity: ConfigEntity) -> str:
+    """As Java prints a ConfigResource."""
+    kind = ResourceType.TOPIC if entity.entity_type == configs.TOPICS else ResourceType.BROKER
+    return f"ConfigResource(type={kind.name}, name='{entity.plain_name or ''}')"
 
 
-def _apply(wanted: dict[str, str], change: Change) -> None:
+def _apply(wanted: dict[str, str], change: Change, keys: Mapping[str, ConfigKey]) -> None:
     match change.operation:
         case Operation.SET:
             wanted[change.name] = change.value or ""
         case Operation.DELETE:
             wanted.pop(change.name, None)
         case Operation.APPEND | Operation.SUBTRACT:
-            wanted[change.name] = ",".join(_edited_list(wanted.get(change.name), change))
+            wanted[change.name] = ",".join(_edited_list(wanted.get(change.name), change, keys))
 
 
-def _edited_list(current: str | None, change: Change) -> list[str]:
-    key = TOPIC_KEYS.get(change.name)
+def _edited_list(current: str | None, change: Change, keys: Mapping[str, ConfigKey]) -> list[str]:
+    key = keys.get(change.name)
     if key is None:
-        raise KafkaError(ErrorCode.INVALID_CONFIG, f"Unknown topic config name: {change.name}")
+        raise KafkaError(
+            ErrorCode.INVALID_CONFIG, f"Unknown config name: {change.name}" if keys is BROKER_KEYS else f"Unknown topic config name: {change.name}"
+        )
     if key.type is not ConfigType.LIST:
         verb = change.operation.name.lower()
         raise KafkaError(ErrorCode.INVALID_REQUEST, f"Config value {verb} is not allowed for config key: {change.name}")

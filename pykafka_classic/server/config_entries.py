@@ -7,13 +7,15 @@ kafka.server.ConfigHelper and DynamicBrokerConfig.brokerConfigSynonyms; facts/pr
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
-from typing import Any, Final
+from typing import Any
 
-from pykafka_classic.common.config import BROKER_KEYS, KafkaConfig
+from pykafka_classic.common.config import BROKER_KEYS
 from pykafka_classic.common.config_def import ConfigKey, ConfigType, render
-from pykafka_classic.common.log_config import SERVER_KEYS, TOPIC_KEYS
+from pykafka_classic.common.dynamic_config import broker_synonyms
+from pykafka_classic.common.log_config import SERVER_KEYS, TOPIC_KEYS, as_policy
+from pykafka_classic.server.dynamic_broker_config import REPLICATION_KEYS, DynamicBrokerConfig, is_dynamic
 
 
 class ConfigSource(IntEnum):
@@ -24,6 +26,7 @@ class ConfigSource(IntEnum):
     DYNAMIC_DEFAULT_BROKER = 3
     STATIC_BROKER = 4
     DEFAULT = 5
+    DYNAMIC_BROKER_LOGGER = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,27 +52,16 @@ class ConfigEntry:
     documentation: str | None
 
 
-_SYNONYMS: Final = (
-    ("log.roll.ms", "log.roll.hours"),
-    ("log.roll.jitter.ms", "log.roll.jitter.hours"),
-    ("log.retention.ms", "log.retention.minutes", "log.retention.hours"),
-)
-_BROKER_SYNONYMS: Final[Mapping[str, tuple[str, ...]]] = {
-    **{name: names for names in _SYNONYMS for name in names},
-    "log.flush.interval.ms": ("log.flush.interval.ms", "log.flush.scheduler.interval.ms"),
-}
-
-
-def topic_config_entries(config: KafkaConfig, overrides: Mapping[str, str]) -> list[ConfigEntry]:
+def topic_config_entries(dynamic: DynamicBrokerConfig, overrides: Mapping[str, str]) -> list[ConfigEntry]:
     """All keys of a topic with these overrides."""
-    log_config = config.log_config().with_overrides(overrides)
-    return [_topic_entry(config, key, getattr(log_config, key.attribute), name in overrides) for name, key in TOPIC_KEYS.items()]
+    log_config = dynamic.current.log_config().with_overrides(overrides)
+    return [_topic_entry(dynamic, key, getattr(log_config, key.attribute), name in overrides) for name, key in TOPIC_KEYS.items()]
 
 
-def _topic_entry(config: KafkaConfig, key: ConfigKey, value: Any, overridden: bool) -> ConfigEntry:
+def _topic_entry(dynamic: DynamicBrokerConfig, key: ConfigKey, value: Any, overridden: bool) -> ConfigEntry:
     text = _text(key, value)
     server_key = SERVER_KEYS.get(key.name)
-    ladder = () if server_key is None else _broker_ladder(config, server_key)
+    ladder = () if server_key is None else _broker_ladder(dynamic, BROKER_KEYS[server_key])
     if overridden:
         ladder = (Synonym(key.name, text, ConfigSource.TOPIC), *ladder)
     return ConfigEntry(
@@ -84,23 +76,37 @@ def _topic_entry(config: KafkaConfig, key: ConfigKey, value: Any, overridden: bo
     )
 
 
-def broker_config_entries(config: KafkaConfig) -> list[ConfigEntry]:
+def broker_config_entries(dynamic: DynamicBrokerConfig) -> list[ConfigEntry]:
     """All keys of this broker, and those of its file that mean nothing here."""
-    entries = [_broker_entry(config, key) for key in BROKER_KEYS.values()]
-    for name in config.unknown_keys:
-        ladder = (Synonym(name, None, ConfigSource.STATIC_BROKER),)
-        # A key that nobody knows may be a secret of a plug-in: its value is not told, as in Kafka.
-        entries.append(ConfigEntry(name, None, ConfigSource.STATIC_BROKER, read_only=True, is_sensitive=True, synonyms=ladder, type=0, documentation=None))
+    entries = [_broker_entry(dynamic, key, getattr(dynamic.current, key.attribute)) for key in BROKER_KEYS.values()]
+    stored = {**dynamic.defaults, **dynamic.own}
+    entries += [_broker_entry(dynamic, key, dynamic.rate(name)) for name, key in REPLICATION_KEYS.items() if name in stored]
+    unknown = {*dynamic.static.unknown_keys, *(name for name in stored if not _is_known(name))}
+    return entries + [_unknown_entry(dynamic, name) for name in sorted(unknown)]
+
+
+def default_broker_config_entries(dynamic: DynamicBrokerConfig) -> list[ConfigEntry]:
+    """What is set for all brokers of the cluster while they run: nothing else counts as theirs in common."""
+    entries = []
+    for name, text in dynamic.defaults.items():
+        key = BROKER_KEYS.get(name) or REPLICATION_KEYS.get(name)
+        if key is None:
+            entry = _unknown_entry(dynamic, name)
+        else:
+            value = key.parse(text)
+            entry = _broker_entry(dynamic, key, as_policy(value) if isinstance(getattr(dynamic.current, key.attribute, None), frozenset) else value)
+        ladder = tuple(synonym for synonym in entry.synonyms if synonym.source is ConfigSource.DYNAMIC_DEFAULT_BROKER)
+        entries.append(replace(entry, source=ConfigSource.DYNAMIC_DEFAULT_BROKER, synonyms=ladder))
     return entries
 
 
-def _broker_entry(config: KafkaConfig, key: ConfigKey) -> ConfigEntry:
-    ladder = _broker_ladder(config, key.name)
+def _broker_entry(dynamic: DynamicBrokerConfig, key: ConfigKey, value: Any) -> ConfigEntry:
+    ladder = _broker_ladder(dynamic, key)
     return ConfigEntry(
         name=key.name,
-        value=_text(key, getattr(config, key.attribute)),
+        value=_text(key, value),
         source=ladder[0].source if ladder else ConfigSource.DEFAULT,
-        read_only=True,
+        read_only=not is_dynamic(key.name),
         is_sensitive=key.type is ConfigType.PASSWORD,
         synonyms=ladder,
         type=key.type,
@@ -108,22 +114,37 @@ def _broker_entry(config: KafkaConfig, key: ConfigKey) -> ConfigEntry:
     )
 
 
-def _broker_ladder(config: KafkaConfig, name: str) -> tuple[Synonym, ...]:
-    names = _BROKER_SYNONYMS.get(name, (name,))
-    static = [_static(config, other) for other in names if other in config.originals]
-    defaults = [_default(other) for other in names if BROKER_KEYS[other].default is not None]
-    ladder = static + defaults
-    first = next((index for index, synonym in enumerate(ladder) if synonym.name == name), len(ladder))
+def _unknown_entry(dynamic: DynamicBrokerConfig, name: str) -> ConfigEntry:
+    """A key that nobody knows may be a secret of a plug-in: its value is not told, as in Kafka."""
+    ladder = tuple(Synonym(name, None, source) for values, source in _sources(dynamic) if name in values)
+    return ConfigEntry(name, None, ladder[0].source, read_only=True, is_sensitive=True, synonyms=ladder, type=0, documentation=None)
+
+
+def _is_known(name: str) -> bool:
+    return name in BROKER_KEYS or name in REPLICATION_KEYS
+
+
+def _sources(dynamic: DynamicBrokerConfig) -> tuple[tuple[Mapping[str, str], ConfigSource], ...]:
+    return (
+        (dynamic.own, ConfigSource.DYNAMIC_BROKER),
+        (dynamic.defaults, ConfigSource.DYNAMIC_DEFAULT_BROKER),
+        (dynamic.static.originals, ConfigSource.STATIC_BROKER),
+    )
+
+
+def _broker_ladder(dynamic: DynamicBrokerConfig, key: ConfigKey) -> tuple[Synonym, ...]:
+    names = broker_synonyms(key.name)
+    keys = {name: BROKER_KEYS.get(name, key) for name in names}
+    ladder = [
+        Synonym(name, None if keys[name].type is ConfigType.PASSWORD else values[name], source)
+        for values, source in _sources(dynamic)
+        for name in names
+        if name in values
+    ]
+    if key.name in BROKER_KEYS:  # those that only ZooKeeper holds have no default to tell
+        ladder += [Synonym(name, _text(keys[name], keys[name].default), ConfigSource.DEFAULT) for name in names if keys[name].default is not None]
+    first = next((index for index, synonym in enumerate(ladder) if synonym.name == key.name), len(ladder))
     return tuple(ladder[first:])  # Kafka drops the rungs before the key's own
-
-
-def _static(config: KafkaConfig, name: str) -> Synonym:
-    return Synonym(name, None if BROKER_KEYS[name].type is ConfigType.PASSWORD else config.originals[name], ConfigSource.STATIC_BROKER)
-
-
-def _default(name: str) -> Synonym:
-    key = BROKER_KEYS[name]
-    return Synonym(name, _text(key, key.default), ConfigSource.DEFAULT)
 
 
 def _text(key: ConfigKey, value: Any) -> str | None:

@@ -26,10 +26,14 @@ from pykafka_classic.server.fetch_values import FetchParams, FetchPartitionData
 from pykafka_classic.server.hosted_partitions import HostedPartitions
 
 
+def _never(_: TopicPartition) -> bool:
+    return False
+
+
 class DelayedFetch(DelayedOperation):
     """Invariant: `_accumulated` is the sum of `_readable`, the bytes last counted in each partition that was looked at."""
 
-    __slots__ = ("_accumulated", "_fetches", "_first_look", "_hosted", "_min_bytes", "_read", "_readable", "_reader", "outcome")
+    __slots__ = ("_accumulated", "_fetches", "_first_look", "_hosted", "_min_bytes", "_read", "_readable", "_reader", "has_to_wait", "outcome")
 
     def __init__(
         self,
@@ -49,6 +53,7 @@ class DelayedFetch(DelayedOperation):
         self._min_bytes = params.min_bytes
         self._readable: dict[TopicPartition, int] = {}
         self._accumulated = 0
+        self.has_to_wait: Callable[[TopicPartition], bool] = _never  # what a throttled replica could read does not count
         self.outcome: Promise[list[FetchPartitionData]] = Promise()
 
     @property
@@ -85,6 +90,8 @@ class DelayedFetch(DelayedOperation):
             return 0 if fetch.fetch_offset <= log.log_end_offset else None
         if fetch.last_fetched_epoch != NO_EPOCH and log.leader_epoch_cache.end_offset_for(fetch.last_fetched_epoch, log.log_end_offset)[1] < fetch.fetch_offset:
             return None
+        if self.has_to_wait(fetch.topic_partition):
+            return 0
         start_place, end_place = log.offset_metadata(max(fetch.fetch_offset, log.log_start_offset)), log.offset_metadata(end)
         if not start_place.is_on_same_segment_as(end_place):
             return None

@@ -28,11 +28,27 @@ class FetcherManager:
         self._network = network
         self._clock = clock
         self._loops: dict[tuple[Node, int], FetcherLoop] = {}
+        self._count = settings.config.num_replica_fetchers
+
+    def resize(self, count: int) -> None:
+        """So many fetchers for each source broker from now on; partitions go to their new ones."""
+        if count == self._count:
+            return
+        self._count = count
+        moving = {
+            topic_partition: InitialFetchState(leader, state.current_leader_epoch, state.fetch_offset)
+            for (leader, fetcher_id), loop in self._loops.items()
+            for topic_partition, state in loop.fetcher.states.items()
+            if fetcher_id != self.fetcher_id(topic_partition)
+        }
+        self.remove_partitions(moving)
+        self.add_partitions(moving)
+        self.shutdown_idle()
 
     def fetcher_id(self, topic_partition: TopicPartition) -> int:
         """Java's arithmetic, so that a partition is with the same fetcher as in Kafka."""
         number = to_int32(31 * string_hash(topic_partition.topic) + topic_partition.partition)
-        return abs_java(number) % self._settings.config.num_replica_fetchers
+        return abs_java(number) % self._count
 
     def add_partitions(self, initial: Mapping[TopicPartition, InitialFetchState]) -> None:
         """Begin to fetch; the partitions must be with no other fetcher."""

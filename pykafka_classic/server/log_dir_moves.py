@@ -12,23 +12,25 @@ cleaner goes on with the current log meanwhile, as the copy is by offsets.
 from __future__ import annotations
 
 import logging
-import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from pykafka_classic.cluster.partition import Partition
-from pykafka_classic.common.clock import Background, Clock
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.promise import Promise, spawn
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.log.log import Log
 from pykafka_classic.log.log_manager import LogManager
 from pykafka_classic.server.hosted_partitions import HostedPartitions
+from pykafka_classic.server.replica_services import ReplicaServices
+from pykafka_classic.server.replication_quota import ReplicationQuota
 
 log = logging.getLogger("kafka.server.ReplicaAlterLogDirsManager")
 
 COPY_BYTES_MAX: Final = 1024 * 1024  # at a time: what a follower asks of one partition (replica.fetch.max.bytes)
+QUOTA_PAUSE_MS: Final = 100.0
 FILE_NAME_MAX: Final = 255
 FUTURE_SUFFIX_LENGTH: Final = len(".") + 32 + len("-future")
 
@@ -48,12 +50,13 @@ class LogDirMoves:
     Invariant: a partition with a move has a future log, and at most one move.
     """
 
-    def __init__(self, hosted: HostedPartitions, log_manager: LogManager, clock: Clock, background: Background) -> None:
-        self.max_bytes_per_second = math.inf  # replica.alter.log.dirs.io.max.bytes.per.second
+    def __init__(self, hosted: HostedPartitions, log_manager: LogManager, services: ReplicaServices, quota: ReplicationQuota) -> None:
+        self.on_swapped: Callable[[TopicPartition], None] = lambda _: None
         self._hosted = hosted
         self._log_manager = log_manager
-        self._clock = clock
-        self._background = background
+        self._clock = services.clock
+        self._background = services.background
+        self._quota = quota
         self._moves: dict[TopicPartition, _Move] = {}
 
     def move(self, wanted: Mapping[TopicPartition, str]) -> dict[TopicPartition, ErrorCode]:
@@ -134,7 +137,8 @@ class LogDirMoves:
             if copied == 0 and future.log_end_offset == current.log_end_offset and move.aligned_to == current.version and not move.stopped:
                 self._finish(partition, future, current)
                 return
-            await self._pause(copied)
+            self._quota.record(copied)
+            await self._turn()
 
     async def _copy(self, move: _Move, future: Log, current: Log) -> int:
         """The next batches; their bytes, 0 where there are none."""
@@ -154,10 +158,16 @@ class LogDirMoves:
         _follow_offsets(future, current)
         return len(data) if future.log_end_offset > before else 0
 
-    def _pause(self, copied: int) -> Promise[None]:
-        done: Promise[None] = Promise()
-        self._clock.call_later(1000 * copied / self.max_bytes_per_second, lambda: done.resolve(None))
-        return done
+    async def _turn(self) -> None:
+        """The others' turn first; and as long as more was copied than the quota allows."""
+        pause_ms = 0.0
+        while True:
+            done: Promise[None] = Promise()
+            self._clock.call_later(pause_ms, partial(done.resolve, None))
+            await done
+            if not self._quota.is_exceeded():
+                return
+            pause_ms = QUOTA_PAUSE_MS
 
     def _finish(self, partition: Partition, future: Log, current: Log) -> None:
         """The future log takes the place of the current one; nothing else runs meanwhile."""
@@ -167,6 +177,7 @@ class LogDirMoves:
                 future.leader_epoch_cache.assign(epoch, start_offset)
         _follow_offsets(future, current)
         partition.log = self._log_manager.replace_current_with_future(partition.topic_partition)
+        self.on_swapped(partition.topic_partition)
 
 
 def _follow_offsets(future: Log, current: Log) -> None:

@@ -38,6 +38,7 @@ from pykafka_classic.server.fetch_session_handler import FetchSessionHandler
 from pykafka_classic.server.fetcher_requests import epoch_request_of
 from pykafka_classic.server.hosted_partitions import HostedPartitions
 from pykafka_classic.server.partition_fetch_state import InitialFetchState, OffsetTruncationState, PartitionFetchState, ReplicaState, truncation_state
+from pykafka_classic.server.replication_quota import ReplicationQuota
 
 log = logging.getLogger("kafka.server.ReplicaFetcherThread")
 
@@ -56,6 +57,7 @@ class FetcherSettings:
     hosted: HostedPartitions
     now_ms: Callable[[], float]  # monotonic
     failed_partitions: set[TopicPartition]  # not fetched until the next LeaderAndIsr
+    quota: ReplicationQuota  # of throttled replicas that catch up
 
     @property
     def protocol(self) -> ApiVersion:
@@ -67,7 +69,7 @@ class ReplicaFetcher:
     """The partitions of one fetcher.
 
     Invariants: a partition is in the session exactly while it was ready when last looked at; `_stale` has those to look at before the next request;
-    `out_of_range` those whose offset the leader refused in the last answer.
+    `out_of_range` those whose offset the leader refused in the last answer; `_throttled` those out of the session until the quota allows them.
     """
 
     def __init__(self, settings: FetcherSettings, source_broker_id: int, fetcher_id: int) -> None:
@@ -85,6 +87,7 @@ class ReplicaFetcher:
         self._stale: dict[TopicPartition, None] = {}
         self._delayed: dict[TopicPartition, None] = {}
         self._truncating: dict[TopicPartition, None] = {}
+        self._throttled: dict[TopicPartition, None] = {}
         self._log_starts_checked_ms = settings.now_ms()
 
     # Partitions
@@ -106,7 +109,7 @@ class ReplicaFetcher:
         for topic_partition in topic_partitions:
             if self.states.pop(topic_partition, None) is not None:
                 self.session.forget(topic_partition)
-                for each in (self._stale, self._delayed, self._truncating):
+                for each in (self._stale, self._delayed, self._truncating, self._throttled):
                     each.pop(topic_partition, None)
 
     def _set(self, topic_partition: TopicPartition, state: PartitionFetchState) -> None:
@@ -204,6 +207,9 @@ class ReplicaFetcher:
             partition = self._settings.hosted.online.get(topic_partition)
             if partition is None or partition.log is None or not state.is_ready_for_fetch(now_ms):
                 self.session.forget(topic_partition)
+            elif self._has_to_wait(topic_partition, state):
+                self._throttled[topic_partition] = None
+                self.session.forget(topic_partition)
             else:
                 self.session.put(topic_partition, self._fetch_partition(topic_partition, state, partition.log.log_start_offset))
         self._stale.clear()
@@ -222,7 +228,14 @@ class ReplicaFetcher:
             forgotten_topics_data=data.forgotten,
         )
 
+    def _has_to_wait(self, topic_partition: TopicPartition, state: PartitionFetchState) -> bool:
+        """A replica that has caught up is not throttled."""
+        return state.lag != 0 and self._settings.quota.blocks(topic_partition)
+
     def _find_stale(self, now_ms: float) -> None:
+        if self._throttled and not self._settings.quota.is_exceeded():
+            self._stale.update(self._throttled)
+            self._throttled.clear()
         for topic_partition in list(self._delayed):
             if not self.states[topic_partition].is_delayed(now_ms):
                 del self._delayed[topic_partition]
@@ -305,6 +318,7 @@ class ReplicaFetcher:
         assert follower_log.log_end_offset == state.fetch_offset, f"fetched offset = {state.fetch_offset}, log end offset = {follower_log.log_end_offset}"
         records = data.record_set.read() if isinstance(data.record_set, FileRecords) else data.record_set
         if records:
+            self._settings.quota.record_partition(topic_partition, len(records))
             info = partition.append_records_to_follower(records)
             if info.size:
                 state.fetch_offset = info.last_offset + 1

@@ -48,6 +48,7 @@ from pykafka_classic.server.replica_reads import FetchResults, LogReads
 from pykafka_classic.server.replica_roles import ReplicaRoles, Stopping, Wanted, wanted_of
 from pykafka_classic.server.replica_selector import make_replica_selector
 from pykafka_classic.server.replica_services import ReplicaServices
+from pykafka_classic.server.replication_quota import make_replication_quotas
 
 log = logging.getLogger("kafka.server.ReplicaManager")
 state_change_log = logging.getLogger("state.change.logger")
@@ -93,8 +94,9 @@ class ReplicaManager:
         self._metadata_cache = metadata_cache
         self._isr_manager = isr_manager
         self._hosted = HostedPartitions(metadata_cache)
+        self.quotas = make_replication_quotas(config, services.clock.monotonic_ms)
         self._delayed = _purgatories(config, services)
-        settings = FetcherSettings(config, self._hosted, services.clock.monotonic_ms, failed_partitions=set())
+        settings = FetcherSettings(config, self._hosted, services.clock.monotonic_ms, failed_partitions=set(), quota=self.quotas.follower)
         self._fetchers = FetcherManager(settings, services.network, services.clock)
         partition_services = PartitionServices(
             config.broker_id, config.replica_lag_time_max_ms, services.clock, log_manager, self._delayed, isr_manager, metadata_cache.is_alive
@@ -102,8 +104,9 @@ class ReplicaManager:
         self._roles = ReplicaRoles(config, self._hosted, partition_services, self._fetchers, metadata_cache)
         self._appends = RecordAppends(self._hosted, self._delayed, services.background, services.clock)
         selector = make_replica_selector(config.replica_selector_class, metadata_cache)
-        self._reads = LogReads(self._hosted, self._delayed.fetch, services, selector)
-        self.log_dir_moves = LogDirMoves(self._hosted, log_manager, services.clock, services.background)
+        self._reads = LogReads(self._hosted, self._delayed.fetch, services, selector, self.quotas.leader)
+        self.log_dir_moves = LogDirMoves(self._hosted, log_manager, services, self.quotas.alter_log_dirs)
+        self.log_dir_moves.on_swapped = self._delayed.check_all
         self._checkpointing = False
         self._stopped = False
         log_manager.add_failure_listener(self._log_dir_failed)
@@ -264,6 +267,20 @@ class ReplicaManager:
         except KafkaError as error:
             return EpochAnswer(error.code)
         return EpochAnswer(ErrorCode.NONE, found.leader_epoch, found.end_offset)
+
+    # What is configured
+
+    def update_topic_config(self, topic: str, overrides: Mapping[str, str]) -> None:
+        """The topic's overrides are these, all of them. Raises ConfigError."""
+        self._log_manager.update_topic_config(topic, overrides)
+        config = self._log_manager.log_config(topic)
+        self.quotas.leader.update_topic(topic, config.leader_replication_throttled_replicas)
+        self.quotas.follower.update_topic(topic, config.follower_replication_throttled_replicas)
+
+    def update_config(self, config: KafkaConfig) -> None:
+        """The broker's own configuration has changed."""
+        self._log_manager.update_default_config(config)
+        self._fetchers.resize(config.num_replica_fetchers)
 
     # What others look at
 

@@ -31,6 +31,7 @@ from pykafka_classic.server.fetch_values import FetchParams, FetchPartitionData
 from pykafka_classic.server.hosted_partitions import HostedPartitions
 from pykafka_classic.server.replica_selector import RackAwareReplicaSelector
 from pykafka_classic.server.replica_services import ReplicaServices
+from pykafka_classic.server.replication_quota import ReplicationQuota
 
 log = logging.getLogger("kafka.server.ReplicaManager")
 
@@ -41,26 +42,31 @@ NO_FOLLOWER: Final = -1
 class LogReads:
     """Reads of all hosted partitions."""
 
-    def __init__(self, hosted: HostedPartitions, purgatory: Purgatory, services: ReplicaServices, selector: RackAwareReplicaSelector | None) -> None:
+    def __init__(
+        self, hosted: HostedPartitions, purgatory: Purgatory, services: ReplicaServices, selector: RackAwareReplicaSelector | None, quota: ReplicationQuota
+    ) -> None:
         self._hosted = hosted
         self._purgatory = purgatory
         self._clock = services.clock
         self._damage = DamageWatch(services.background, services.clock)
         self._selector = selector
+        self._quota = quota  # of throttled replicas that catch up from here
 
     def fetch(self, params: FetchParams, fetches: Sequence[PartitionFetch]) -> FetchResults | Promise[FetchResults]:
         """Read, and wait for `min_bytes` if there are fewer. Partitions of a session with nothing new have no result."""
         reader = params.reader()
         results = self._read(params, fetches, reader)
         if params.max_wait_ms <= 0 or not fetches or _is_enough(results, params.min_bytes):
-            return results
+            return self._counted(params, results)
 
         def read_again(touched: Collection[TopicPartition]) -> FetchResults:
             # A session need not hear of what was not touched. The follower is not noted again: it asked when the wait began, and may be gone by now.
             again = [fetch for fetch in fetches if fetch.sent_high_watermark < 0 or fetch.topic_partition in touched]
-            return self._read(params, again, Reader(reader.isolation, reader.only_leader))
+            return self._counted(params, self._read(params, again, Reader(reader.isolation, reader.only_leader)))
 
         operation = DelayedFetch(params, fetches, self._hosted, read_again, first_look=[data.topic_partition for data in results])
+        if params.is_from_follower:
+            operation.has_to_wait = lambda topic_partition: self._has_to_wait(params, topic_partition)
         if self._purgatory.try_complete_else_watch(operation, list(operation.keys)) or operation.outcome.settled:
             return operation.outcome.result()
         return operation.outcome
@@ -122,6 +128,20 @@ class LogReads:
             preferred_read_replica=preferred,
         )
 
+    def _has_to_wait(self, params: FetchParams, topic_partition: TopicPartition) -> bool:
+        """Whether a follower gets nothing of this partition for now: it is throttled and too fast, and it is not in sync."""
+        if not params.is_from_follower or not self._quota.blocks(topic_partition):
+            return False
+        partition = self._hosted.online.get(topic_partition)
+        return partition is not None and params.replica_id not in partition.in_sync.state.isr
+
+    def _counted(self, params: FetchParams, results: FetchResults) -> FetchResults:
+        if params.is_from_follower:
+            for data in results:
+                if data.records is not None:
+                    self._quota.record_partition(data.topic_partition, data.size)
+        return results
+
     def _result(self, params: FetchParams, partition: Partition, fetch: PartitionFetch, reader: Reader, info: LogReadInfo) -> FetchPartitionData:
         fetched = info.fetched
         data = FetchPartitionData(
@@ -148,6 +168,8 @@ class LogReads:
             )  # fmt: skip
             data.records = None
             fetch.verified_leader_epoch = -1
+        if data.records is not None and self._has_to_wait(params, fetch.topic_partition):
+            data.records = None
         if data.records is not None:
             self._damage.served(partition, fetch, reader.follower_id, fetched)
         return data

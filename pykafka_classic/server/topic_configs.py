@@ -1,4 +1,4 @@
-"""Topic configs: read from `/config/topics` at start, and again whenever `/config/changes` says that one has changed.
+"""Configs: read from `/config` at start, and again whenever `/config/changes` says that one has changed: of topics, of brokers, and quotas.
 
 A notification is only a hint: the config node is read again. A read that was not answered, because the session ended, never counts as "no overrides": that
 would let retention delete what an override keeps. Every broker handles the notifications in the order of their numbers, again after each new
@@ -15,6 +15,7 @@ from pykafka_classic.common.promise import Promise, spawn
 from pykafka_classic.common.zookeeper import Delete, GetChildren, GetData, SessionEvent, WatchEvent, ZooKeeper
 from pykafka_classic.server.zk_operations import SessionEnded, read_through_sessions
 from zk_schema import config_changes, configs
+from zk_schema.configs import ConfigEntity
 from zk_schema.errors import MalformedZNode
 
 log = logging.getLogger("kafka.server.DynamicConfigManager")
@@ -27,9 +28,9 @@ def _nothing(*_: object) -> None:
 
 
 class TopicConfigs:
-    """Follows the overrides of all topics.
+    """Follows the overrides of all topics, and what is configured for other entities.
 
-    `on_change` hears of changes only, `apply` also of what is loaded.
+    `on_change` hears of changes only, `apply` also of what is loaded; `on_entity` hears of brokers, clients, users and addresses.
 
     Invariant: `_last_executed` is the number of the last notification that was handled, -1 before the first.
     """
@@ -39,6 +40,7 @@ class TopicConfigs:
         self._clock = clock
         self._apply = apply  # topic, overrides: all of them; a missing key is back at its default
         self.on_change: Callable[[str, Mapping[str, str]], None] = _nothing
+        self.on_entity: Callable[[ConfigEntity, Mapping[str, str]], None] = _nothing
         self._last_executed = -1
         self._scanning: Promise[None] | None = None
         self._scan_again = False
@@ -79,7 +81,7 @@ class TopicConfigs:
 
     async def _scan(self) -> None:
         [listed] = await read_through_sessions(self._zk, [GetChildren(config_changes.PATH, watch=True)])
-        numbered = sorted((config_changes.sequence(name), name) for name in listed.children)
+        numbered = sorted(_numbered(listed.children))
         results = await read_through_sessions(self._zk, [GetData(f"{config_changes.PATH}/{name}") for _, name in numbered])
         outdated = []
         for (number, name), result in zip(numbered, results, strict=True):
@@ -98,12 +100,32 @@ class TopicConfigs:
             log.error("The notification %s can't be read: %s", name, error)
             return
         if change.entity_type != configs.TOPICS:
+            if change.entity is None:
+                log.error("The notification %s names no entity: %s", name, change.entity_path)
+            else:
+                await self._reload(change.entity)
             return
         [result] = await read_through_sessions(self._zk, [GetData(configs.topic_path(change.entity_name))])
         overrides = self._decode(change.entity_name, result.data) if result.ok else {}
         log.info("Processing override for entityPath: topics/%s with config: %s", change.entity_name, overrides)
         self._apply(change.entity_name, overrides)
         self.on_change(change.entity_name, overrides)
+
+    async def reload_broker(self, broker_id: int) -> None:
+        """Tell `on_entity` what is stored for all brokers, and for this one."""
+        for name in (None, str(broker_id)):
+            await self._reload(ConfigEntity.of(configs.BROKERS, name))
+
+    async def _reload(self, entity: ConfigEntity) -> None:
+        [result] = await read_through_sessions(self._zk, [GetData(entity.path)])
+        try:
+            stored = configs.decode(result.data) if result.ok else {}
+        except MalformedZNode as error:
+            log.error("The config of %s can't be read and counts as empty: %s", entity.entity_path, error)
+            stored = {}
+        # Values stay out of the log: among them may be passwords and SCRAM credentials.
+        log.info("Processing override for entityPath: %s with keys: %s", entity.entity_path, ", ".join(stored))
+        self.on_entity(entity, stored)
 
     def _decode(self, topic: str, data: bytes | None) -> dict[str, str]:
         try:
@@ -119,3 +141,14 @@ class TopicConfigs:
     def _on_session(self, event: SessionEvent) -> None:
         if event is SessionEvent.RENEWED:
             self.scan()
+
+
+def _numbered(children: Sequence[str]) -> list[tuple[int, str]]:
+    """Notifications by number; what else lies there is somebody's mistake, and must not keep the others from being handled."""
+    numbered = []
+    for name in children:
+        try:
+            numbered.append((config_changes.sequence(name), name))
+        except ValueError:
+            log.warning("%s/%s is no config change notification: skipped", config_changes.PATH, name)
+    return numbered

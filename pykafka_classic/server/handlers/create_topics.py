@@ -67,6 +67,6 @@ def _result(broker: BrokerServices, topic: CreatableTopic, outcome: TopicOutcome
         replication_factor=outcome.replication_factor,
         configs=[
             CreatableTopicConfigs(name=entry.name, value=entry.value, read_only=entry.read_only, config_source=entry.source, is_sensitive=entry.is_sensitive)
-            for entry in topic_config_entries(broker.config, overrides)
+            for entry in topic_config_entries(broker.dynamic_config, overrides)
         ],
     )

@@ -17,7 +17,7 @@ from pykafka_classic.protocol.messages.describe_configs import (
 )
 from pykafka_classic.protocol.schema import Message
 from pykafka_classic.server.broker_services import BrokerServices
-from pykafka_classic.server.config_entries import ConfigEntry, ConfigSource, broker_config_entries, topic_config_entries
+from pykafka_classic.server.config_entries import ConfigEntry, ConfigSource, broker_config_entries, default_broker_config_entries, topic_config_entries
 from pykafka_classic.server.request import Request
 from pykafka_classic.server.zk_operations import data_or_none
 from zk_schema import configs
@@ -56,13 +56,13 @@ async def _entries(broker: BrokerServices, resource: DescribeConfigsResource) ->
         if not broker.metadata_cache.contains_topic(name):
             raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         stored = await data_or_none(broker.zk, configs.topic_path(name))
-        return topic_config_entries(broker.config, dict(configs.decode(stored.data)) if stored is not None and stored.data else {})
+        return topic_config_entries(broker.dynamic_config, dict(configs.decode(stored.data)) if stored is not None and stored.data else {})
     if resource.resource_type == BROKER:
         if not resource.resource_name:
-            return []  # the cluster-wide dynamic defaults: none yet
+            return default_broker_config_entries(broker.dynamic_config)
         if resource.resource_name != str(broker.config.broker_id):
             raise KafkaError(ErrorCode.INVALID_REQUEST, _unexpected_broker(broker, resource.resource_name))
-        return broker_config_entries(broker.config)
+        return broker_config_entries(broker.dynamic_config)
     raise KafkaError(ErrorCode.INVALID_REQUEST, f"Unsupported resource type: {resource.resource_type}")
 
 

@@ -11,6 +11,7 @@ from typing import Final
 
 from pykafka_classic.protocol.api_keys import ApiKey, spec_of
 from pykafka_classic.server.handlers import (
+    alter_client_quotas,
     alter_configs,
     alter_isr,
     alter_partition_reassignments,
@@ -22,6 +23,7 @@ from pykafka_classic.server.handlers import (
     delete_groups,
     delete_records,
     delete_topics,
+    describe_client_quotas,
     describe_cluster,
     describe_configs,
     describe_groups,
@@ -85,6 +87,8 @@ HANDLERS: Final[Mapping[ApiKey, Handler]] = {
     ApiKey.INCREMENTAL_ALTER_CONFIGS: incremental_alter_configs.handle,
     ApiKey.ALTER_PARTITION_REASSIGNMENTS: alter_partition_reassignments.handle,
     ApiKey.LIST_PARTITION_REASSIGNMENTS: list_partition_reassignments.handle,
+    ApiKey.DESCRIBE_CLIENT_QUOTAS: describe_client_quotas.handle,
+    ApiKey.ALTER_CLIENT_QUOTAS: alter_client_quotas.handle,
     ApiKey.ALTER_ISR: alter_isr.handle,
     ApiKey.DESCRIBE_CLUSTER: describe_cluster.handle,
 }

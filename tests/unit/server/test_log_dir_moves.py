@@ -50,10 +50,14 @@ def future_of(broker: TestBroker) -> Log | None:
     return broker.log_manager.get_log(TP, future=True)
 
 
+def limit(broker: TestBroker, bytes_per_second: int) -> None:
+    broker.replica_manager.quotas.alter_log_dirs.bytes_per_second = bytes_per_second
+
+
 def begin_slowly(broker: TestBroker) -> str:
     """Move to the other dir in about 10 s; returns it after 3 s."""
     target = other_dir(broker.log())
-    broker.replica_manager.log_dir_moves.max_bytes_per_second = broker.log().size / 10
+    limit(broker, broker.log().size // 10)
     assert move(broker, target) is ErrorCode.NONE
     broker.cluster.advance(3000)
     begun = future_of(broker)
@@ -196,7 +200,7 @@ def test_a_move_keeps_to_its_rate(cluster: ReplicaCluster) -> None:
     leader = cluster[0]
     fill(leader, range(MANY))
     size = leader.log().size
-    leader.replica_manager.log_dir_moves.max_bytes_per_second = size / 10
+    limit(leader, size // 10)
     move(leader, other_dir(leader.log()))
     cluster.advance(5000)
     half_way = future_of(leader)

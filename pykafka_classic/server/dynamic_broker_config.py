@@ -1,0 +1,160 @@
+"""A broker's configuration while it runs: server.properties, and what /config/brokers/<default> and /config/brokers/N lay over it (KIP-226).
+
+`validate` answers for a wish before it is stored, with Kafka's words; `update` takes over what is stored. What is stored may be wrong nevertheless, for
+anybody can write the znodes: a value that can't be read is logged and left out, the others count.
+
+Differs from Kafka: listeners, their SSL and SASL keys, and metrics reporters cannot be changed while a broker runs, and a wish to do so is refused.
+Sizes of thread pools are checked and told, but there are no such pools here (one thread decides everything).
+
+Mirrors kafka.server.DynamicBrokerConfig.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Final
+
+from pykafka_classic.common.config import BROKER_KEYS, ConfigError, KafkaConfig
+from pykafka_classic.common.config_def import ConfigKey, ConfigType, Importance, UpdateMode, at_least
+from pykafka_classic.common.dynamic_config import PER_BROKER, RELOADABLE_STORES, UPDATE_MODES, broker_synonyms
+from pykafka_classic.common.errors import ErrorCode, KafkaError
+
+log = logging.getLogger("kafka.server.DynamicBrokerConfig")
+
+LEADER_RATE: Final = "leader.replication.throttled.rate"
+FOLLOWER_RATE: Final = "follower.replication.throttled.rate"
+ALTER_LOG_DIRS_RATE: Final = "replica.alter.log.dirs.io.max.bytes.per.second"
+UNLIMITED: Final = (1 << 63) - 1
+
+
+def _rate(name: str, doc: str) -> ConfigKey:
+    return ConfigKey(ConfigType.LONG, UNLIMITED, Importance.MEDIUM, doc, at_least(0), name)
+
+
+REPLICATION_KEYS: Final[Mapping[str, ConfigKey]] = MappingProxyType(
+    {
+        LEADER_RATE: _rate(LEADER_RATE, "Bytes per second that this broker, as a leader, gives to throttled replicas."),
+        FOLLOWER_RATE: _rate(FOLLOWER_RATE, "Bytes per second that this broker, as a follower, fetches for throttled replicas."),
+        ALTER_LOG_DIRS_RATE: _rate(ALTER_LOG_DIRS_RATE, "Bytes per second copied between log directories of this broker."),
+    }
+)
+"""Keys that only exist in ZooKeeper: server.properties cannot set them."""
+
+THREADS: Final = ("num.io.threads", "num.network.threads", "num.replica.fetchers", "num.recovery.threads.per.data.dir", "background.threads")
+UNCHANGEABLE: Final = PER_BROKER | {"metric.reporters"}
+
+
+class DynamicBrokerConfig:
+    """One broker's configuration. `current` is what is in force; `on_change` hears the old and the new one.
+
+    Invariant: `current` is `static` with `defaults` and then `own` laid over it, without those values that cannot be read.
+    """
+
+    def __init__(self, static: KafkaConfig) -> None:
+        self.static = static
+        self.current = static
+        self.defaults: Mapping[str, str] = MappingProxyType({})  # /config/brokers/<default>
+        self.own: Mapping[str, str] = MappingProxyType({})  # /config/brokers/N
+        self.on_change: list[Callable[[KafkaConfig, KafkaConfig], None]] = []
+
+    # Taking over
+
+    def update(self, stored: Mapping[str, str], *, cluster_wide: bool) -> None:
+        """All that is stored for this broker, or for all of them, is now this."""
+        readable = MappingProxyType(_readable(stored, cluster_wide=cluster_wide))
+        if cluster_wide:
+            self.defaults = readable
+        else:
+            self.own = readable
+        before = self.current
+        try:
+            self.current = self._merged(self.defaults, self.own)
+        except ConfigError as error:  # each value is right by itself; together they contradict each other
+            log.error("Configuration of broker %d in ZooKeeper is not taken over: %s", self.static.broker_id, error)
+            return
+        for listener in self.on_change:
+            listener(before, self.current)
+
+    def _merged(self, defaults: Mapping[str, str], own: Mapping[str, str]) -> KafkaConfig:
+        """Only the finest of several synonyms (ms before minutes before hours) can be set dynamically, so that it wins over what server.properties says."""
+        merged = {**self.static.originals, **defaults, **own}
+        known = {name: value for name, value in merged.items() if name in self.static.originals or name in BROKER_KEYS}
+        # broker.id may have been found in meta.properties or generated: then no property tells it.
+        return replace(KafkaConfig.from_properties(known), broker_id=self.static.broker_id)
+
+    def rate(self, name: str) -> int:
+        """One of `REPLICATION_KEYS`, in bytes per second."""
+        text = self.own.get(name, self.defaults.get(name))
+        return UNLIMITED if text is None else int(REPLICATION_KEYS[name].parse(text))
+
+    # Answering for a wish
+
+    def validate(self, wanted: Mapping[str, str], *, cluster_wide: bool) -> None:
+        """May this become what is stored? Raises KafkaError (INVALID_REQUEST) with Kafka's words."""
+        _refuse(_not_dynamic(wanted), "Cannot update these configs dynamically")
+        _refuse(RELOADABLE_STORES & wanted.keys(), "These security configs can be dynamically updated only per-listener using the listener prefix")
+        try:
+            for name, value in wanted.items():
+                _parse(name, value)
+            if cluster_wide:
+                _refuse(PER_BROKER & wanted.keys(), "Cannot update these configs at default cluster level, broker id must be specified")
+            _refuse(_unchangeable(wanted), "Broker configs that take a restart, as listeners cannot be changed while this broker runs")
+            changed = self._merged(wanted, self.own) if cluster_wide else self._merged(self.defaults, wanted)
+        except ConfigError as error:
+            raise KafkaError(ErrorCode.INVALID_REQUEST, str(error)) from error
+        self._check_threads(changed)
+
+    def _check_threads(self, changed: KafkaConfig) -> None:
+        """Kafka grows and shrinks its pools by a factor of two at most."""
+        for name in THREADS:
+            old, new = getattr(self.current, BROKER_KEYS[name].attribute), getattr(changed, BROKER_KEYS[name].attribute)
+            complaint = None
+            if new < old // 2:
+                complaint = f"value should be at least half the current value {old}"
+            elif new > old * 2:
+                complaint = f"value should not be greater than double the current value {old}"
+            if complaint is not None:
+                raise KafkaError(ErrorCode.INVALID_REQUEST, f"Dynamic thread count update validation failed for {name}={new}, {complaint}")
+
+
+def is_dynamic(name: str) -> bool:
+    """Whether Kafka lets a broker key be changed while the broker runs."""
+    return any(UPDATE_MODES[each] is not UpdateMode.READ_ONLY for each in broker_synonyms(name) if each in UPDATE_MODES)
+
+
+def _not_dynamic(names: Collection[str]) -> list[str]:
+    return [name for name in names if name in UPDATE_MODES and UPDATE_MODES[name] is UpdateMode.READ_ONLY]
+
+
+def _unchangeable(names: Collection[str]) -> list[str]:
+    return [name for name in names if name in UNCHANGEABLE or name.startswith("listener.name.")]
+
+
+def _parse(name: str, value: str) -> None:
+    key = REPLICATION_KEYS.get(name) or BROKER_KEYS.get(name)
+    if key is not None:  # anybody may store keys of their own
+        key.parse(value)
+
+
+def _refuse(names: Collection[str], why: str) -> None:
+    if names:
+        raise KafkaError(ErrorCode.INVALID_REQUEST, f"{why}: Set({', '.join(sorted(names))})")
+
+
+def _readable(stored: Mapping[str, str], *, cluster_wide: bool) -> dict[str, str]:
+    readable = {}
+    refused = {*_not_dynamic(stored), *_unchangeable(stored), *(PER_BROKER if cluster_wide else ())}
+    for name, value in stored.items():
+        if name in refused:
+            log.error("Dynamic broker config %s will be ignored: it cannot be changed while a broker runs", name)
+            continue
+        try:
+            _parse(name, value)
+        except ConfigError as error:
+            log.error("Dynamic broker config %s will be ignored: %s", name, error)
+            continue
+        readable[name] = value
+    return readable

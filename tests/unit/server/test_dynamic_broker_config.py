@@ -1,0 +1,97 @@
+"""Which value is in force, and which wishes are refused. The words are Kafka's (2.8: kafka.server.DynamicBrokerConfig)."""
+
+from __future__ import annotations
+
+import pytest
+
+from pykafka_classic.common.config import KafkaConfig
+from pykafka_classic.common.errors import ErrorCode, KafkaError
+from pykafka_classic.server.config_entries import ConfigSource, broker_config_entries, default_broker_config_entries, topic_config_entries
+from pykafka_classic.server.dynamic_broker_config import LEADER_RATE, UNLIMITED, DynamicBrokerConfig
+
+
+@pytest.fixture
+def dynamic() -> DynamicBrokerConfig:
+    return DynamicBrokerConfig(KafkaConfig.from_properties({"zookeeper.connect": "zk:2181", "broker.id": "1", "log.retention.hours": "2"}))
+
+
+def test_a_brokers_own_value_wins_over_the_clusters_over_the_files(dynamic: DynamicBrokerConfig) -> None:
+    dynamic.update({"log.segment.bytes": "2000", "log.retention.ms": "5"}, cluster_wide=True)
+    dynamic.update({"log.segment.bytes": "3000"}, cluster_wide=False)
+    log_config = dynamic.current.log_config()
+    assert (log_config.segment_bytes, log_config.retention_ms) == (3000, 5)
+    dynamic.update({}, cluster_wide=False)
+    dynamic.update({}, cluster_wide=True)
+    log_config = dynamic.current.log_config()
+    assert (log_config.segment_bytes, log_config.retention_ms) == (1073741824, 7_200_000)
+
+
+def test_the_ladder_of_a_value_is_told(dynamic: DynamicBrokerConfig) -> None:
+    dynamic.update({"log.retention.ms": "5"}, cluster_wide=True)
+    told = {entry.name: entry for entry in broker_config_entries(dynamic)}["log.retention.ms"]
+    assert (told.value, told.source, told.read_only) == ("5", ConfigSource.DYNAMIC_DEFAULT_BROKER, False)
+    assert [(step.name, step.source) for step in told.synonyms] == [
+        ("log.retention.ms", ConfigSource.DYNAMIC_DEFAULT_BROKER),
+        ("log.retention.hours", ConfigSource.STATIC_BROKER),
+        ("log.retention.hours", ConfigSource.DEFAULT),
+    ]
+    assert [(entry.name, entry.value) for entry in default_broker_config_entries(dynamic)] == [("log.retention.ms", "5")]
+    of_topic = {entry.name: entry for entry in topic_config_entries(dynamic, {})}["retention.ms"]
+    assert (of_topic.value, of_topic.source) == ("5", ConfigSource.DYNAMIC_DEFAULT_BROKER)
+
+
+def test_what_cannot_be_read_is_left_out_and_the_rest_counts(dynamic: DynamicBrokerConfig) -> None:
+    dynamic.update(
+        {"log.segment.bytes": "many", "log.retention.bytes": "7", "zookeeper.connect": "elsewhere:1", "listeners": "PLAINTEXT://:1"}, cluster_wide=False
+    )
+    assert (dynamic.current.log_segment_bytes, dynamic.current.log_retention_bytes) == (1073741824, 7)
+    assert (dynamic.current.zookeeper_connect, dynamic.current.listeners) == ("zk:2181", None)
+
+
+def test_replication_rates_have_no_place_in_the_file(dynamic: DynamicBrokerConfig) -> None:
+    assert dynamic.rate(LEADER_RATE) == UNLIMITED
+    dynamic.update({LEADER_RATE: "1000"}, cluster_wide=True)
+    assert dynamic.rate(LEADER_RATE) == 1000
+    dynamic.update({LEADER_RATE: "2000"}, cluster_wide=False)
+    assert dynamic.rate(LEADER_RATE) == 2000
+
+
+@pytest.mark.parametrize(
+    ("wanted", "cluster_wide", "words"),
+    [
+        ({"zookeeper.connect": "x:1"}, False, "Cannot update these configs dynamically: Set(zookeeper.connect)"),
+        (
+            {"advertised.listeners": "PLAINTEXT://x:1"},
+            True,
+            "Cannot update these configs at default cluster level, broker id must be specified: Set(advertised.listeners)",
+        ),
+        (
+            {"ssl.keystore.location": "/x"},
+            False,
+            "These security configs can be dynamically updated only per-listener using the listener prefix: Set(ssl.keystore.location)",
+        ),
+        ({"log.segment.bytes": "many"}, False, "Invalid value many for configuration log.segment.bytes: Not a number of type INT"),
+        (
+            {"num.io.threads": "17"},
+            False,
+            "Dynamic thread count update validation failed for num.io.threads=17, value should not be greater than double the current value 8",
+        ),
+        (
+            {"num.io.threads": "3"},
+            True,
+            "Dynamic thread count update validation failed for num.io.threads=3, value should be at least half the current value 8",
+        ),
+    ],
+)
+def test_refusals(dynamic: DynamicBrokerConfig, wanted: dict[str, str], cluster_wide: bool, words: str) -> None:
+    with pytest.raises(KafkaError) as raised:
+        dynamic.validate(wanted, cluster_wide=cluster_wide)
+    assert (raised.value.code, str(raised.value)) == (ErrorCode.INVALID_REQUEST, words)
+
+
+def test_keys_that_nobody_knows_may_be_stored(dynamic: DynamicBrokerConfig) -> None:
+    dynamic.validate({"my.plugin.secret": "x"}, cluster_wide=False)
+    dynamic.update({"my.plugin.secret": "x"}, cluster_wide=False)
+    told = {entry.name: entry for entry in broker_config_entries(dynamic)}["my.plugin.secret"]
+    assert told.value is None
+    assert told.is_sensitive

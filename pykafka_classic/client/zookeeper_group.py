@@ -63,8 +63,10 @@ class ZooKeeperGroup:
         results = await self._session.create_all(creates)
         refused = [partition for partition, result in zip(wanted, results, strict=True) if not result.ok]
         holders = await self._session.submit([GetData(self._path(partition), watch=True) for partition in refused])
-        ours = [partition for partition, holder in zip(refused, holders, strict=True) if self._is_ours(holder)]
-        await self._session.submit([SetData(self._path(partition), consumers.encode_owner(wanted[partition])) for partition in ours])
+        ours = {partition: _owner(holder) for partition, holder in zip(refused, holders, strict=True) if self._is_ours(holder)}
+        # Only where it differs: our own write would wake us, and we would come here again.
+        renamed = [partition for partition, thread in ours.items() if thread != wanted[partition]]
+        await self._session.submit([SetData(self._path(partition), consumers.encode_owner(wanted[partition])) for partition in renamed])
         return [
             Conflict(partition, _owner(holder), is_gone=not holder.ok) for partition, holder in zip(refused, holders, strict=True) if not self._is_ours(holder)
         ]

@@ -59,6 +59,7 @@ class Member:
         self.connector = ZooKeeperConsumerConnector(self.id, subscription, settings, seams)
         self.alive = True
         self.started = self.connector.start()
+        self.started.when_settled(lambda _: None)  # tests that care look themselves
 
     @property
     def reads(self) -> set[TopicPartition]:

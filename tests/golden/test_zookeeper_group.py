@@ -69,7 +69,10 @@ def test_members_come_and_go_as_recorded(folder: str) -> None:
     world.clock.advance(10_000)
     assert ours(world, "g") == recorded(folder, "07-second-killed", "g")
     first.connector.close().result()
-    assert ours(world, "g") == recorded(folder, "08-all-left", "g")
+    # The recorded 0.8.2.2 left owner nodes of a session that it had forgotten to close (the leak of old clients); ours are gone.
+    left = recorded(folder, "08-all-left", "g")
+    assert ours(world, "g") == {path: node for path, node in left.items() if not node[1]}
+    assert not any(ephemeral for _, ephemeral in ours(world, "g").values())
 
 
 @pytest.mark.parametrize(("folder", "dialect"), [("consumers-0.8.2.2", Dialect.KAFKA_0_8), ("consumers-1.1.1", Dialect.KAFKA_1_0)])

@@ -1,8 +1,8 @@
 """The sticky assignment of a group whose members all subscribe to the same topics: the usual case, solved directly, without search.
 
-P partitions, M members: everyone gets P div M or one more. A member keeps what it owns up to the larger share; what nobody owns, or nobody may keep, is dealt
-out by name to the members below the smaller share, in the order of their ids; what they still lack is taken from members at the larger share, oldest first;
-what is left over goes, one each, to members at the smaller share.
+P partitions, M members: everyone gets P div M or one more. A member keeps what it owns up to the larger share; what nobody owns, or nobody may keep, is
+dealt out by name to the members below the smaller share, in the order of their ids; what they still lack is taken from members at the larger share,
+oldest first; what is left over goes, one each, to members at the smaller share.
 
 Source: 2.8:clients/src/main/java/org/apache/kafka/clients/consumer/internals/AbstractStickyAssignor.java (constrainedAssign); compared in tests/golden.
 """

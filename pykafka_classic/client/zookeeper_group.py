@@ -1,0 +1,97 @@
+"""What a member of a ZooKeeper group writes: its registration, its claims on partitions.
+
+All of it is ephemeral, so what stands under the member's name may be of a session that it no longer has: its process was killed and came back, or ZooKeeper
+has not cleaned up yet. Such a node proves nothing, for it may vanish at any time while we read, and somebody else could then claim the partition: only a
+node **of the present session** counts as ours. It is not deleted either: between the look and the deletion another might take its place. It is watched,
+and goes by itself.
+
+Differs from Kafka: 0.8.2 compares only the names in the nodes, and deletes owner nodes without asking whose they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from pykafka_classic.client.group_session import GroupSession
+from pykafka_classic.common.topic_partition import TopicPartition
+from pykafka_classic.common.zookeeper import Code, Create, Delete, GetData, Result, SetData
+from zk_schema import consumers
+from zk_schema.consumers import ConsumerIdZNode
+from zk_schema.errors import MalformedZNode
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """A partition that another held when it was claimed; its node is watched, unless it is gone by now."""
+
+    partition: TopicPartition
+    owner: str  # thread id; "" where it could not be read
+    is_gone: bool
+
+
+class ConsumerIdTaken(Exception):
+    """Somebody is registered under this member's name: another process, or this one's dead predecessor. The text is for the user."""
+
+
+class ZooKeeperGroup:
+    """One member's nodes in one session."""
+
+    def __init__(self, session: GroupSession, group: str, consumer_id: str) -> None:
+        self._session = session
+        self._group = group
+        self._consumer_id = consumer_id
+
+    async def register(self, znode: ConsumerIdZNode) -> None:
+        """Create /consumers/G/ids/<id>. ConsumerIdTaken where another session has it: its node is watched."""
+        path = consumers.id_path(self._group, self._consumer_id)
+        (result,) = await self._session.create_all([Create(path, consumers.encode_id(znode), ephemeral=True)])
+        if result.ok:
+            return
+        found = await self._session.one(GetData(path, watch=True))
+        if self._is_ours(found):
+            return  # our own create, whose answer was lost
+        raise ConsumerIdTaken(f"group {self._group} has a member {self._consumer_id} in another session: choose another consumer.id, or wait until it ends")
+
+    async def is_registered(self) -> bool:
+        """True while the registration stands, which also proves that the session lives."""
+        return self._is_ours(await self._session.one(GetData(consumers.id_path(self._group, self._consumer_id))))
+
+    async def claim(self, wanted: Mapping[TopicPartition, str]) -> list[Conflict]:
+        """Create the owner nodes; those which could not be had."""
+        creates = [Create(self._path(partition), consumers.encode_owner(thread), ephemeral=True) for partition, thread in wanted.items()]
+        results = await self._session.create_all(creates)
+        refused = [partition for partition, result in zip(wanted, results, strict=True) if not result.ok]
+        holders = await self._session.submit([GetData(self._path(partition), watch=True) for partition in refused])
+        ours = {partition: _owner(holder) for partition, holder in zip(refused, holders, strict=True) if self._is_ours(holder)}
+        # Only where it differs: our own write would wake us, and we would come here again.
+        renamed = [partition for partition, thread in ours.items() if thread != wanted[partition]]
+        await self._session.submit([SetData(self._path(partition), consumers.encode_owner(wanted[partition])) for partition in renamed])
+        return [
+            Conflict(partition, _owner(holder), is_gone=not holder.ok) for partition, holder in zip(refused, holders, strict=True) if not self._is_ours(holder)
+        ]
+
+    async def release(self, partitions: Iterable[TopicPartition]) -> None:
+        """Delete owner nodes that this session has made, or may have made."""
+        paths = [self._path(partition) for partition in partitions]
+        found = await self._session.submit([GetData(path) for path in paths])
+        # While the session lives nobody but we take its nodes away, so what is ours now is ours when the deletion arrives.
+        await self._session.submit([Delete(path) for path, holder in zip(paths, found, strict=True) if self._is_ours(holder)])
+
+    async def leave(self) -> None:
+        """Delete the registration."""
+        if await self.is_registered():
+            await self._session.submit([Delete(consumers.id_path(self._group, self._consumer_id))])
+
+    def _path(self, partition: TopicPartition) -> str:
+        return consumers.owner_path(self._group, partition.topic, partition.partition)
+
+    def _is_ours(self, result: Result) -> bool:
+        return result.code is Code.OK and result.stat is not None and result.stat.ephemeral_owner == self._session.id
+
+
+def _owner(result: Result) -> str:
+    try:
+        return consumers.decode_owner(result.data) if result.ok else ""
+    except MalformedZNode:
+        return ""

@@ -47,6 +47,8 @@ chaos: setup ## kill -9 under load, fifty rounds: acknowledged N, lost 0 (ROUNDS
 bench: setup ## figures: how fast it starts, how much it carries
 	$(VENV)/python tools/bench/startup.py
 	$(VENV)/python tools/bench/produce.py
+	$(VENV)/python tools/bench/log.py
+	$(VENV)/python tools/bench/reactor_lag.py
 	$(VENV)/python tools/bench/controller.py
 
 lock: ## write the lock files in requirements/ anew (needs pip-tools)

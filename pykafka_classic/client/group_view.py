@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pykafka_classic.assignors.zookeeper_assignors import ThreadAssignment, ThreadAssignor, thread_ids
+from pykafka_classic.client.group_format import GroupFormat
 from pykafka_classic.client.group_session import GroupSession
 from pykafka_classic.client.subscription import InvalidSubscription, Subscription
 from pykafka_classic.common.zookeeper import GetChildren, GetData
@@ -44,25 +45,27 @@ class GroupView:
         return assignor(self.partitions, threads)
 
 
-async def look_at_group(session: GroupSession, group: str, *, exclude_internal: bool) -> GroupView:
+async def look_at_group(session: GroupSession, group: str, written: GroupFormat, *, exclude_internal: bool) -> GroupView:
     """Read all that an assignment depends on, and watch it."""
     members, brokers, names = await session.submit(
         [GetChildren(consumers.ids_path(group), watch=True), GetChildren(BROKER_IDS_PATH, watch=True), GetChildren(TOPICS_PATH, watch=True)]
     )
-    subscriptions = await _subscriptions(session, group, members.children)
+    subscriptions = await _subscriptions(session, group, members.children, written)
     streams = {name: each.streams_by_topic(names.children, exclude_internal=exclude_internal) for name, each in subscriptions.items()}
     wanted = sorted({topic for some in streams.values() for topic in some})
-    return GroupView(await _brokers(session, brokers.children), streams, await _partitions(session, wanted))
+    partitions = await _partitions(session, wanted)
+    await written.learn(session, partitions)
+    return GroupView(await _brokers(session, brokers.children), streams, partitions)
 
 
-async def _subscriptions(session: GroupSession, group: str, members: Sequence[str]) -> dict[str, Subscription]:
+async def _subscriptions(session: GroupSession, group: str, members: Sequence[str], written: GroupFormat) -> dict[str, Subscription]:
     found: dict[str, Subscription] = {}
     names = sorted(members)
     for name, result in zip(names, await session.submit([GetData(consumers.id_path(group, name)) for name in names]), strict=True):
         if not result.ok:
             continue  # it left just now, and the watch on its siblings tells so
         try:
-            found[name] = Subscription.of_znode(consumers.decode_id(result.data))
+            found[name] = written.decode_id(result.data)
         except (MalformedZNode, InvalidSubscription) as error:
             log.warning("Member %s of group %s counts as one that reads nothing: %s", name, group, error)
     return found

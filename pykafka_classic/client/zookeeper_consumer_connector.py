@@ -23,6 +23,7 @@ from typing import Protocol
 
 from pykafka_classic.assignors.zookeeper_assignors import AssignmentImpossible, thread_assignor
 from pykafka_classic.client.consumer_settings import ConsumerSettings
+from pykafka_classic.client.group_format import GroupFormat, KafkaFormat, PykafkaFormat
 from pykafka_classic.client.group_session import GroupSession
 from pykafka_classic.client.group_view import look_at_group
 from pykafka_classic.client.offset_storage import OffsetStorage, OffsetStorageFailed
@@ -76,7 +77,7 @@ class ZooKeeperConsumerConnector:
         self._settings = settings
         self._zk, self._clock, self._readers, self._storage = seams.zk, seams.clock, seams.readers, seams.storage
         self._on_failure = seams.on_failure
-        self._assignor = thread_assignor(settings.partition_assignment_strategy, settings.round_robin_dialect)
+        self._written = group_format(subscription, settings)
         self._started: Promise[None] = Promise()
         self._closed: Promise[None] | None = None
         self._wake: Promise[None] = Promise()
@@ -89,7 +90,7 @@ class ZooKeeperConsumerConnector:
 
     def _enter_session(self) -> None:
         self._session = GroupSession(self._zk)
-        self._group = ZooKeeperGroup(self._session, self._settings.group_id, self.consumer_id)
+        self._group = ZooKeeperGroup(self._session, self._settings.group_id, self.consumer_id, self._written)
         self._registered = False
         self._held: dict[TopicPartition, str] = {}  # owner nodes: the thread in each
         self._reading: set[TopicPartition] = set()
@@ -218,15 +219,15 @@ class ZooKeeperConsumerConnector:
         """Bring ownership into line; None where it is, else what is in the way. SessionExpired where the session ended, and others as `_rebalance` lists."""
         session = self._session
         if not self._registered:
-            await self._group.register(self._subscription.znode(self._clock.now_ms()))
+            await self._group.register(self._written.encode_id(self._subscription, self._clock.now_ms()))
             self._registered = True
-        view = await look_at_group(session, self._settings.group_id, exclude_internal=self._settings.exclude_internal_topics)
+        view = await look_at_group(session, self._settings.group_id, self._written, exclude_internal=self._settings.exclude_internal_topics)
         if self.consumer_id not in view.streams:
             self._registered = False  # somebody took the registration away
             return "the registration is gone"
         self._readers.set_brokers(view.brokers)
         try:
-            assignment = view.assignment(self._assignor) if view.brokers else {}
+            assignment = view.assignment(self._written.assignor) if view.brokers else {}
         except AssignmentImpossible:
             await self._give_up(session, self._held)
             raise
@@ -317,6 +318,13 @@ class ZooKeeperConsumerConnector:
             self._closed.resolve(None)
         else:
             self._closed.fail(error)
+
+
+def group_format(subscription: Subscription, settings: ConsumerSettings) -> GroupFormat:
+    """How the group that these settings name writes. InvalidSubscription where it cannot hold such a subscription."""
+    if settings.pykafka_group:
+        return PykafkaFormat(subscription)
+    return KafkaFormat(thread_assignor(settings.partition_assignment_strategy, settings.round_robin_dialect))
 
 
 class ConnectorSeams:

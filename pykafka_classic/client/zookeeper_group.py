@@ -13,11 +13,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from pykafka_classic.client.group_format import GroupFormat
 from pykafka_classic.client.group_session import GroupSession
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.common.zookeeper import Code, Create, Delete, GetData, Result, SetData
 from zk_schema import consumers
-from zk_schema.consumers import ConsumerIdZNode
 from zk_schema.errors import MalformedZNode
 
 
@@ -37,15 +37,17 @@ class ConsumerIdTaken(Exception):
 class ZooKeeperGroup:
     """One member's nodes in one session."""
 
-    def __init__(self, session: GroupSession, group: str, consumer_id: str) -> None:
+    def __init__(self, session: GroupSession, group: str, consumer_id: str, written: GroupFormat) -> None:
         self._session = session
         self._group = group
         self._consumer_id = consumer_id
+        self._written = written
+        self._paths: dict[TopicPartition, str] = {}  # where each claim was made: a path may depend on what changes
 
-    async def register(self, znode: ConsumerIdZNode) -> None:
+    async def register(self, data: bytes) -> None:
         """Create /consumers/G/ids/<id>. ConsumerIdTaken where another session has it: its node is watched."""
         path = consumers.id_path(self._group, self._consumer_id)
-        (result,) = await self._session.create_all([Create(path, consumers.encode_id(znode), ephemeral=True)])
+        (result,) = await self._session.create_all([Create(path, data, ephemeral=True)])
         if result.ok:
             return
         found = await self._session.one(GetData(path, watch=True))
@@ -53,41 +55,47 @@ class ZooKeeperGroup:
             return  # our own create, whose answer was lost
         raise ConsumerIdTaken(f"group {self._group} has a member {self._consumer_id} in another session: choose another consumer.id, or wait until it ends")
 
-    async def is_registered(self) -> bool:
-        """True while the registration stands, which also proves that the session lives."""
-        return self._is_ours(await self._session.one(GetData(consumers.id_path(self._group, self._consumer_id))))
-
     async def claim(self, wanted: Mapping[TopicPartition, str]) -> list[Conflict]:
         """Create the owner nodes; those which could not be had."""
-        creates = [Create(self._path(partition), consumers.encode_owner(thread), ephemeral=True) for partition, thread in wanted.items()]
+        creates = [Create(self._path(partition), self._written.encode_owner(thread), ephemeral=True) for partition, thread in wanted.items()]
         results = await self._session.create_all(creates)
         refused = [partition for partition, result in zip(wanted, results, strict=True) if not result.ok]
         holders = await self._session.submit([GetData(self._path(partition), watch=True) for partition in refused])
-        ours = {partition: _owner(holder) for partition, holder in zip(refused, holders, strict=True) if self._is_ours(holder)}
+        ours = {partition: holder.data for partition, holder in zip(refused, holders, strict=True) if self._is_ours(holder)}
         # Only where it differs: our own write would wake us, and we would come here again.
-        renamed = [partition for partition, thread in ours.items() if thread != wanted[partition]]
-        await self._session.submit([SetData(self._path(partition), consumers.encode_owner(wanted[partition])) for partition in renamed])
-        return [
-            Conflict(partition, _owner(holder), is_gone=not holder.ok) for partition, holder in zip(refused, holders, strict=True) if not self._is_ours(holder)
-        ]
+        renamed = [partition for partition, data in ours.items() if data != self._written.encode_owner(wanted[partition])]
+        await self._session.submit([SetData(self._path(partition), self._written.encode_owner(wanted[partition])) for partition in renamed])
+        return [Conflict(partition, _owner(holder), is_gone=not holder.ok) for partition, holder in zip(refused, holders, strict=True) if partition not in ours]
 
     async def release(self, partitions: Iterable[TopicPartition]) -> None:
         """Delete owner nodes that this session has made, or may have made."""
-        paths = [self._path(partition) for partition in partitions]
+        given = list(partitions)
+        paths = [self._path(partition) for partition in given]
         found = await self._session.submit([GetData(path) for path in paths])
         # While the session lives nobody but we take its nodes away, so what is ours now is ours when the deletion arrives.
         await self._session.submit([Delete(path) for path, holder in zip(paths, found, strict=True) if self._is_ours(holder)])
+        for partition in given:
+            self._paths.pop(partition, None)
 
     async def leave(self) -> None:
         """Delete the registration."""
-        if await self.is_registered():
+        if await is_registered(self._session, self._group, self._consumer_id):
             await self._session.submit([Delete(consumers.id_path(self._group, self._consumer_id))])
 
     def _path(self, partition: TopicPartition) -> str:
-        return consumers.owner_path(self._group, partition.topic, partition.partition)
+        return self._paths.setdefault(partition, self._written.owner_path(self._group, partition))
 
     def _is_ours(self, result: Result) -> bool:
-        return result.code is Code.OK and result.stat is not None and result.stat.ephemeral_owner == self._session.id
+        return _is_of(self._session, result)
+
+
+async def is_registered(session: GroupSession, group: str, consumer_id: str) -> bool:
+    """True while a member's registration stands in this session, which also proves that the session lives."""
+    return _is_of(session, await session.one(GetData(consumers.id_path(group, consumer_id))))
+
+
+def _is_of(session: GroupSession, result: Result) -> bool:
+    return result.code is Code.OK and result.stat is not None and result.stat.ephemeral_owner == session.id
 
 
 def _owner(result: Result) -> str:

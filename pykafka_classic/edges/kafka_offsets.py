@@ -15,7 +15,7 @@ from typing import Final, TypeVar
 from pykafka_classic.client.consumer_settings import ConsumerSettings
 from pykafka_classic.client.group_session import GroupSession
 from pykafka_classic.client.offset_storage import OffsetStorageFailed
-from pykafka_classic.client.zookeeper_group import ZooKeeperGroup
+from pykafka_classic.client.zookeeper_group import is_registered
 from pykafka_classic.common.clock import Background
 from pykafka_classic.common.errors import ErrorCode
 from pykafka_classic.common.topic_partition import TopicPartition
@@ -55,7 +55,7 @@ class KafkaOffsets:
 
     async def commit(self, session: GroupSession, offsets: Mapping[TopicPartition, int]) -> None:
         """Write all."""
-        if not await ZooKeeperGroup(session, self._settings.group_id, self._consumer_id).is_registered():
+        if not await is_registered(session, self._settings.group_id, self._consumer_id):
             raise SessionExpired
         wanted = dict(offsets)
         await self._background.run(lambda: self._with_retries(lambda: self._commit(wanted)))

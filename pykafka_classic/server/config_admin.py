@@ -14,7 +14,7 @@ from enum import IntEnum
 from pykafka_classic.common.config import BROKER_KEYS
 from pykafka_classic.common.config_def import ConfigKey, ConfigType, render
 from pykafka_classic.common.errors import ErrorCode, KafkaError
-from pykafka_classic.common.log_config import TOPIC_KEYS, LogConfig
+from pykafka_classic.common.log_config import TOPIC_KEYS, ConflictingTopicConfigError, LogConfig, UnknownTopicConfigError
 from pykafka_classic.common.zookeeper import Create, ZooKeeper
 from pykafka_classic.server.dynamic_broker_config import DynamicBrokerConfig
 from pykafka_classic.server.metadata_cache import MetadataCache
@@ -104,6 +104,8 @@ class ConfigAdmin:
                 LogConfig.validate(wanted)
             else:
                 self._dynamic.validate(wanted, cluster_wide=entity.plain_name is None)
+        except (UnknownTopicConfigError, ConflictingTopicConfigError):
+            raise  # as they are, with INVALID_CONFIG
         except KafkaError as error:
             message = f"Invalid config value for resource {_resource(entity)}: {error}"
             raise KafkaError(ErrorCode.INVALID_REQUEST, message) from error

@@ -6,10 +6,10 @@ controller says, `replica_appends` and `replica_reads` serve producers and consu
 
 Reading order: `request`, `dispatcher`, `metadata_cache`, `handlers/`; `replica_manager` and its parts, `delayed_produce`, `delayed_fetch`, `fetch_session*`;
 `replica_fetcher` (what one answer means for a follower), `fetcher_loop`, `fetcher_manager`; `isr_manager`; `topic_admin`, `topic_configs`, `config_admin`;
-`broker_registration`, `controlled_shutdown`.
+`dynamic_broker_config`, `client_quotas`; `log_dirs`, `log_dir_mover`, `replication_quota`; `broker_registration`, `controlled_shutdown`.
 
 Mirrors kafka.server (KafkaApis, ReplicaManager, AbstractFetcherThread, ReplicaFetcherThread, DelayedProduce, DelayedFetch, FetchSession, MetadataCache,
 AlterIsrManager, AdminManager) and kafka.zk.AdminZkClient.
 
-Differs from Kafka: no request queue and no handler threads; no quotas, no authorizer.
+Differs from Kafka: no request queue and no handler threads; client quotas are stored but not enforced; no authorizer.
 """

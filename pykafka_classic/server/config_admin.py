@@ -14,8 +14,9 @@ from enum import IntEnum
 from pykafka_classic.common.config import BROKER_KEYS
 from pykafka_classic.common.config_def import ConfigKey, ConfigType, render
 from pykafka_classic.common.errors import ErrorCode, KafkaError
-from pykafka_classic.common.log_config import TOPIC_KEYS, LogConfig
+from pykafka_classic.common.log_config import TOPIC_KEYS, ConflictingTopicConfigError, LogConfig, UnknownTopicConfigError
 from pykafka_classic.common.zookeeper import Create, ZooKeeper
+from pykafka_classic.server.broker_loggers import change_loggers
 from pykafka_classic.server.dynamic_broker_config import DynamicBrokerConfig
 from pykafka_classic.server.metadata_cache import MetadataCache
 from pykafka_classic.server.zk_operations import data_or_none, raise_unless, set_or_create, submit_one
@@ -30,6 +31,7 @@ class ResourceType(IntEnum):
 
     TOPIC = 2
     BROKER = 4
+    BROKER_LOGGER = 8
 
 
 class Operation(IntEnum):
@@ -75,12 +77,24 @@ class ConfigAdmin:
         without_value = [f"{change.operation.name}:{change.name}" for change in changes if change.value is None and change.operation is not Operation.DELETE]
         if without_value:
             raise KafkaError(ErrorCode.INVALID_REQUEST, f"Null value not supported for : {','.join(without_value)}")
+        if resource_type == ResourceType.BROKER_LOGGER:
+            self._change_loggers(name, changes, validate_only=validate_only)
+            return
         entity = self._entity(resource_type, name)
         stored = await data_or_none(self._zk, entity.path)
         wanted = configs.decode(stored.data) if stored is not None and stored.data else {}
         for each in changes:
             _apply(wanted, each, TOPIC_KEYS if entity.entity_type == configs.TOPICS else BROKER_KEYS)
         await self._write(entity, wanted, validate_only=validate_only)
+
+    def _change_loggers(self, name: str, changes: Sequence[Change], *, validate_only: bool) -> None:
+        self._check_is_me(name)
+        edits = [change for change in changes if change.operation not in (Operation.SET, Operation.DELETE)]
+        if edits:
+            message = f"{edits[0].operation.name} operation is not allowed for the BROKER_LOGGER resource"
+            raise KafkaError(ErrorCode.INVALID_REQUEST, message)
+        levels = {change.name: change.value if change.operation is Operation.SET else None for change in changes}
+        change_loggers(levels, validate_only=validate_only)
 
     def _entity(self, resource_type: int, name: str) -> ConfigEntity:
         if resource_type == ResourceType.TOPIC:
@@ -92,11 +106,14 @@ class ConfigAdmin:
             raise KafkaError(ErrorCode.INVALID_REQUEST, message)
         if not name:
             return ConfigEntity.of(configs.BROKERS, None)
+        self._check_is_me(name)
+        return ConfigEntity.of(configs.BROKERS, name)
+
+    def _check_is_me(self, name: str) -> None:
         if not name.lstrip("-").isdigit():
             raise KafkaError(ErrorCode.INVALID_REQUEST, f"Broker id must be an integer, but it is: {name}")
         if int(name) != self._broker_id:
             raise KafkaError(ErrorCode.INVALID_REQUEST, f"Unexpected broker id, expected {self._broker_id}, but received {name}")
-        return ConfigEntity.of(configs.BROKERS, name)
 
     async def _write(self, entity: ConfigEntity, wanted: Mapping[str, str], *, validate_only: bool) -> None:
         try:
@@ -104,6 +121,8 @@ class ConfigAdmin:
                 LogConfig.validate(wanted)
             else:
                 self._dynamic.validate(wanted, cluster_wide=entity.plain_name is None)
+        except (UnknownTopicConfigError, ConflictingTopicConfigError):
+            raise  # as they are, with INVALID_CONFIG
         except KafkaError as error:
             message = f"Invalid config value for resource {_resource(entity)}: {error}"
             raise KafkaError(ErrorCode.INVALID_REQUEST, message) from error

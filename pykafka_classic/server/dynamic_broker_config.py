@@ -117,7 +117,9 @@ class DynamicBrokerConfig:
             elif new > old * 2:
                 complaint = f"value should not be greater than double the current value {old}"
             if complaint is not None:
-                raise KafkaError(ErrorCode.INVALID_REQUEST, f"Dynamic thread count update validation failed for {name}={new}, {complaint}")
+                cause = f"org.apache.kafka.common.config.ConfigException: Dynamic thread count update validation failed for {name}={new}, {complaint}"
+                # Kafka mixes up the arguments of its own exception; tools print it.
+                raise KafkaError(ErrorCode.INVALID_REQUEST, f"Invalid value {cause} for configuration Invalid dynamic configuration")
 
 
 def is_dynamic(name: str) -> bool:

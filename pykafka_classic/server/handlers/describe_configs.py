@@ -16,13 +16,14 @@ from pykafka_classic.protocol.messages.describe_configs import (
     DescribeConfigsSynonym,
 )
 from pykafka_classic.protocol.schema import Message
+from pykafka_classic.server.broker_loggers import describe_loggers
 from pykafka_classic.server.broker_services import BrokerServices
 from pykafka_classic.server.config_entries import ConfigEntry, ConfigSource, broker_config_entries, default_broker_config_entries, topic_config_entries
 from pykafka_classic.server.request import Request
 from pykafka_classic.server.zk_operations import data_or_none
 from zk_schema import configs
 
-TOPIC, BROKER = 2, 4
+TOPIC, BROKER, BROKER_LOGGER = 2, 4, 8
 
 
 def handle(broker: BrokerServices, request: Request) -> Promise[Message]:
@@ -63,7 +64,18 @@ async def _entries(broker: BrokerServices, resource: DescribeConfigsResource) ->
         if resource.resource_name != str(broker.config.broker_id):
             raise KafkaError(ErrorCode.INVALID_REQUEST, _unexpected_broker(broker, resource.resource_name))
         return broker_config_entries(broker.dynamic_config)
+    if resource.resource_type == BROKER_LOGGER:
+        if not resource.resource_name:
+            raise KafkaError(ErrorCode.INVALID_REQUEST, "Broker id must not be empty")
+        if resource.resource_name != str(broker.config.broker_id):
+            raise KafkaError(ErrorCode.INVALID_REQUEST, _unexpected_broker(broker, resource.resource_name))
+        return [_logger_entry(name, level) for name, level in describe_loggers().items()]
     raise KafkaError(ErrorCode.INVALID_REQUEST, f"Unsupported resource type: {resource.resource_type}")
+
+
+def _logger_entry(name: str, level: str) -> ConfigEntry:
+    source = ConfigSource.DYNAMIC_BROKER_LOGGER
+    return ConfigEntry(name, level, source, read_only=False, is_sensitive=False, synonyms=(), type=0, documentation=None)
 
 
 def _unexpected_broker(broker: BrokerServices, name: str) -> str:

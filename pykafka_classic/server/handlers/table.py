@@ -28,6 +28,7 @@ from pykafka_classic.server.handlers import (
     describe_configs,
     describe_groups,
     describe_log_dirs,
+    describe_user_scram_credentials,
     elect_leaders,
     fetch,
     find_coordinator,
@@ -89,6 +90,7 @@ HANDLERS: Final[Mapping[ApiKey, Handler]] = {
     ApiKey.LIST_PARTITION_REASSIGNMENTS: list_partition_reassignments.handle,
     ApiKey.DESCRIBE_CLIENT_QUOTAS: describe_client_quotas.handle,
     ApiKey.ALTER_CLIENT_QUOTAS: alter_client_quotas.handle,
+    ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS: describe_user_scram_credentials.handle,
     ApiKey.ALTER_ISR: alter_isr.handle,
     ApiKey.DESCRIBE_CLUSTER: describe_cluster.handle,
 }

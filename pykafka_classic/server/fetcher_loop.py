@@ -115,7 +115,7 @@ class FetcherLoop:
         if self._has_stopped():
             return True
         self.fetcher.handle_fetch_response(response)
-        await self.fetcher.flush_appended()
+        await self.fetcher.flushes.done()
         if self.fetcher.out_of_range:
             await self._ask_offsets()
         return True

@@ -27,7 +27,6 @@ from pykafka_classic.common.api_version import KAFKA_0_11_0_IV2, KAFKA_2_7_IV1, 
 from pykafka_classic.common.config import KafkaConfig
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.file_records import FileRecords
-from pykafka_classic.common.promise import spawn
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.log.log import Log
 from pykafka_classic.protocol import ibp
@@ -38,6 +37,7 @@ from pykafka_classic.server.fetch_session_handler import FetchSessionHandler
 from pykafka_classic.server.fetcher_requests import epoch_request_of
 from pykafka_classic.server.hosted_partitions import HostedPartitions
 from pykafka_classic.server.partition_fetch_state import InitialFetchState, OffsetTruncationState, PartitionFetchState, ReplicaState, truncation_state
+from pykafka_classic.server.pending_flushes import PendingFlushes
 from pykafka_classic.server.replication_quota import ReplicationQuota
 
 log = logging.getLogger("kafka.server.ReplicaFetcherThread")
@@ -83,7 +83,7 @@ class ReplicaFetcher:
         self.session = FetchSessionHandler(source_broker_id, version=self.fetch_version)
         self.states: dict[TopicPartition, PartitionFetchState] = {}
         self.out_of_range: list[TopicPartition] = []
-        self._to_flush: list[Log] = []  # those whose topics ask for it, since the last Fetch
+        self.flushes = PendingFlushes()
         self._stale: dict[TopicPartition, None] = {}
         self._delayed: dict[TopicPartition, None] = {}
         self._truncating: dict[TopicPartition, None] = {}
@@ -324,21 +324,11 @@ class ReplicaFetcher:
                 state.fetch_offset = info.last_offset + 1
                 state.last_fetched_epoch = info.last_leader_epoch if info.last_leader_epoch >= 0 else None
                 self._stale[topic_partition] = None
-                if follower_log.must_flush:
-                    self._to_flush.append(follower_log)
+                self.flushes.note(follower_log)
             else:
                 self._warn_of_oversized(topic_partition)
         partition.update_follower_offsets(data.high_watermark, data.log_start_offset)
         state.lag = max(0, data.high_watermark - state.fetch_offset)
-
-    async def flush_appended(self) -> None:
-        """Wait until what flush.messages asks for is on disk: the next Fetch tells the leader that this follower has it."""
-        logs, self._to_flush = self._to_flush, []
-        for flushing in [spawn(each.flusher.flush_until(each.log_end_offset)) for each in logs]:
-            try:
-                await flushing
-            except KafkaError as error:
-                log.error("%s %s", self.name, error)
 
     def _warn_of_oversized(self, topic_partition: TopicPartition) -> None:
         if self.fetch_version < 3:  # later versions give the first batch whole

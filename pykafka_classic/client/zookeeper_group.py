@@ -65,7 +65,10 @@ class ZooKeeperGroup:
         # Only where it differs: our own write would wake us, and we would come here again.
         renamed = [partition for partition, data in ours.items() if data != self._written.encode_owner(wanted[partition])]
         await self._session.submit([SetData(self._path(partition), self._written.encode_owner(wanted[partition])) for partition in renamed])
-        return [Conflict(partition, _owner(holder), is_gone=not holder.ok) for partition, holder in zip(refused, holders, strict=True) if partition not in ours]
+        lost = [(partition, holder) for partition, holder in zip(refused, holders, strict=True) if partition not in ours]
+        for partition, _ in lost:
+            self._paths.pop(partition)
+        return [Conflict(partition, _owner(holder), is_gone=not holder.ok) for partition, holder in lost]
 
     async def release(self, partitions: Iterable[TopicPartition]) -> None:
         """Delete owner nodes that this session has made, or may have made."""

@@ -1,12 +1,17 @@
-"""One group of the first generation, its members of different makes: our ZooKeeperConsumer and Kafka's own console consumers of 0.8.2.2 and 0.10.2.2.
+"""One group of the first generation, its members of different makes: our ZooKeeperConsumer and Kafka's own console consumers of 0.8.2.2 and 0.10.2.2,
+pykafka's BalancedConsumer.
 
 Together they divide the partitions; in steady state every record is read by one of them; who leaves hands over where he stopped.
 """
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -63,9 +68,10 @@ class OldConsole(ChildProcess):
         command = [require_java(), *JVM_FLAGS, "-cp", class_path(version), "kafka.tools.ConsoleConsumer", *options]
         super().__init__(command, log_path=directory / "console.log")
 
-    def lines(self, name: str) -> list[Position]:
-        """The records of a round that it has printed."""
-        return [(int(line.split()[1]), line) for line in self.output().splitlines() if line.startswith(f"{name} ")]
+
+def printed(member: ChildProcess, name: str) -> list[Position]:
+    """The records of a round that a member has printed."""
+    return [(int(line.split()[1]), line) for line in member.output().splitlines() if line.startswith(f"{name} ")]
 
 
 @pytest.mark.skipif(shutil.which("mvn") is None, reason="`mvn` is not installed: Apache's old clients are not tried")
@@ -84,10 +90,10 @@ def test_a_group_is_shared_with_kafkas_own_old_consumer(cluster: LocalCluster, t
             eventually(lambda: ours.owned == {TopicPartition(topic, 0), TopicPartition(topic, 1)}, "half of the partitions are ours", seconds=60)
             second = send_round(cluster, topic, "second")
             mine = read(ours, ROUND * PARTITIONS // 2)
-            eventually(lambda: len(theirs.lines("second")) >= ROUND * PARTITIONS // 2, "the old consumer reads the other half", seconds=60)
+            eventually(lambda: len(printed(theirs, "second")) >= ROUND * PARTITIONS // 2, "the old consumer reads the other half", seconds=60)
             assert sorted(mine) == sorted(each for each in second if each[0] < 2)
-            assert sorted(theirs.lines("second")) == sorted(each for each in second if each[0] >= 2)
-            assert theirs.lines("first") == []
+            assert sorted(printed(theirs, "second")) == sorted(each for each in second if each[0] >= 2)
+            assert printed(theirs, "first") == []
         finally:
             theirs.stop()
         eventually(lambda: ours.owned == everything, "all partitions are ours again", seconds=60)
@@ -106,3 +112,62 @@ def test_offsets_kept_in_kafka_are_found_by_the_next_member(cluster: LocalCluste
     second = send_round(cluster, topic, "second")
     with ZooKeeperConsumer(cluster.zookeeper.address, Subscription.white_list("kept-.*"), stored) as consumer:
         assert sorted(read(consumer, len(second))) == sorted(second)
+
+
+PYKAFKA = "pykafka==2.8.0"
+PYKAFKA_NEEDS = ("six==1.16.0", "tabulate==0.9.0", "setuptools==80.9.0")  # the last for pkg_resources, which newer ones lack
+# Prints each record on a line, until it is stopped.
+PYKAFKA_MEMBER = """
+import signal, sys
+from pykafka import KafkaClient
+from pykafka.common import OffsetType
+brokers, zookeeper, topic, group = sys.argv[1:]
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+client = KafkaClient(hosts=brokers, broker_version="0.9.0")
+consumer = client.topics[topic].get_balanced_consumer(
+    consumer_group=group.encode(), managed=False, zookeeper_connect=zookeeper, auto_commit_enable=True, auto_commit_interval_ms=300,
+    auto_offset_reset=OffsetType.EARLIEST, rebalance_backoff_ms=500, use_rdkafka=False)
+try:
+    for message in consumer:
+        print(message.value.decode(), flush=True)
+finally:
+    consumer.stop()
+"""
+
+
+def pykafka_path() -> Path:
+    """A folder with pykafka (without its own, older kazoo); skips where it cannot be had."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pykafka_classic" / PYKAFKA.replace("==", "-")
+    if not (cache / "complete").exists():
+        command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(cache), PYKAFKA, *PYKAFKA_NEEDS]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+        if done.returncode != 0:
+            pytest.skip(f"pykafka cannot be installed: {done.stderr.strip()[-300:]}")
+        (cache / "complete").touch()
+    return cache
+
+
+def test_a_group_is_shared_with_pykafkas_balanced_consumer(cluster: LocalCluster, tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(pykafka_path())}
+    topic = group = "shared-pykafka"
+    create_topic(cluster.bootstrap, topic, partitions=PARTITIONS, replicas=1, config={"message.format.version": "0.9.0"})
+    first = send_round(cluster, topic, "first")
+    everything = {TopicPartition(topic, number) for number in range(PARTITIONS)}
+    dialect = replace(settings(group, OffsetsStorage.KAFKA), dual_commit_enabled=False, pykafka_group=True)
+    with ZooKeeperConsumer(cluster.zookeeper.address, Subscription.of_topics([topic]), dialect) as ours:
+        assert sorted(read(ours, len(first))) == sorted(first)
+        command = [sys.executable, "-W", "ignore", "-c", PYKAFKA_MEMBER, cluster.bootstrap, cluster.zookeeper.address, topic, group]
+        theirs = ChildProcess(command, log_path=tmp_path / "pykafka.log", environment=environment)
+        theirs.start()
+        try:
+            eventually(lambda: len(ours.owned) == PARTITIONS // 2, "half of the partitions are ours", seconds=30)
+            second = send_round(cluster, topic, "second")
+            mine = read(ours, ROUND * PARTITIONS // 2)
+            eventually(lambda: len(printed(theirs, "second")) >= ROUND * PARTITIONS // 2, "pykafka reads the other half", seconds=60)
+            assert sorted(mine + printed(theirs, "second")) == sorted(second)
+            assert printed(theirs, "first") == []
+        finally:
+            theirs.stop()
+        eventually(lambda: ours.owned == everything, "all partitions are ours again", seconds=60)
+        third = send_round(cluster, topic, "third")
+        assert set(read(ours, len(third))) == third

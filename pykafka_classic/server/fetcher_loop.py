@@ -23,7 +23,8 @@ from pykafka_classic.protocol.messages.offset_for_leader_epoch import OffsetForL
 from pykafka_classic.protocol.network import Channel, Disconnected
 from pykafka_classic.protocol.schema import Message
 from pykafka_classic.server.fetcher_requests import EARLIEST, LATEST, offsets_of, offsets_request_of
-from pykafka_classic.server.replica_fetcher import FetcherSettings, ReplicaFetcher
+from pykafka_classic.server.fetcher_settings import FetcherSettings
+from pykafka_classic.server.replica_fetcher import ReplicaFetcher
 
 log = logging.getLogger("kafka.server.ReplicaFetcherThread")
 

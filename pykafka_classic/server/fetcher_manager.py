@@ -14,8 +14,9 @@ from pykafka_classic.common.java import abs_java, string_hash, to_int32
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.protocol.network import Network
 from pykafka_classic.server.fetcher_loop import FetcherLoop
+from pykafka_classic.server.fetcher_settings import FetcherSettings
 from pykafka_classic.server.partition_fetch_state import InitialFetchState
-from pykafka_classic.server.replica_fetcher import FetcherSettings, ReplicaFetcher
+from pykafka_classic.server.replica_fetcher import ReplicaFetcher
 
 log = logging.getLogger("kafka.server.ReplicaFetcherManager")
 

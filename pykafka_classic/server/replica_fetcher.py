@@ -18,13 +18,11 @@ Mirrors kafka.server.{AbstractFetcherThread, ReplicaFetcherThread}; facts/coordi
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from pykafka_classic.cluster.partition import Partition
-from pykafka_classic.common.api_version import KAFKA_0_11_0_IV2, KAFKA_2_7_IV1, ApiVersion
-from pykafka_classic.common.config import KafkaConfig
+from pykafka_classic.common.api_version import KAFKA_0_11_0_IV2, KAFKA_2_7_IV1
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.file_records import FileRecords
 from pykafka_classic.common.topic_partition import TopicPartition
@@ -35,10 +33,9 @@ from pykafka_classic.protocol.messages.fetch import FetchablePartitionResponse, 
 from pykafka_classic.protocol.messages.offset_for_leader_epoch import EpochEndOffset, OffsetForLeaderEpochRequest, OffsetForLeaderEpochResponse
 from pykafka_classic.server.fetch_session_handler import FetchSessionHandler
 from pykafka_classic.server.fetcher_requests import epoch_request_of
-from pykafka_classic.server.hosted_partitions import HostedPartitions
+from pykafka_classic.server.fetcher_settings import FetcherSettings
 from pykafka_classic.server.partition_fetch_state import InitialFetchState, OffsetTruncationState, PartitionFetchState, ReplicaState, truncation_state
 from pykafka_classic.server.pending_flushes import PendingFlushes
-from pykafka_classic.server.replication_quota import ReplicationQuota
 
 log = logging.getLogger("kafka.server.ReplicaFetcherThread")
 
@@ -47,22 +44,6 @@ NO_EPOCH: Final = -1
 
 # Transient, or cured by a new LeaderAndIsr: try again later. Any other code is logged as an error, and tried again as well.
 _EXPECTED: Final = frozenset({ErrorCode.UNKNOWN_LEADER_EPOCH, ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION})
-
-
-@dataclass(frozen=True, slots=True)
-class FetcherSettings:
-    """What all fetchers of a broker share."""
-
-    config: KafkaConfig
-    hosted: HostedPartitions
-    now_ms: Callable[[], float]  # monotonic
-    failed_partitions: set[TopicPartition]  # not fetched until the next LeaderAndIsr
-    quota: ReplicationQuota  # of throttled replicas that catch up
-
-    @property
-    def protocol(self) -> ApiVersion:
-        """inter.broker.protocol.version."""
-        return self.config.inter_broker_api_version
 
 
 class ReplicaFetcher:

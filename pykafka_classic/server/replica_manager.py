@@ -37,13 +37,13 @@ from pykafka_classic.purgatory.purgatory import Purgatory
 from pykafka_classic.server.append_values import AppendParams, PartitionAppendResult
 from pykafka_classic.server.fetch_values import FetchParams
 from pykafka_classic.server.fetcher_manager import FetcherManager
+from pykafka_classic.server.fetcher_settings import FetcherSettings
 from pykafka_classic.server.hosted_partitions import HostedPartitions
 from pykafka_classic.server.isr_manager import AlterIsrManager, ZkIsrManager
 from pykafka_classic.server.log_dir_descriptions import LogDirInfo, describe_log_dirs
 from pykafka_classic.server.log_dir_moves import LogDirMoves
 from pykafka_classic.server.metadata_cache import MetadataCache
 from pykafka_classic.server.replica_appends import AppendResults, DeleteResults, RecordAppends, Records
-from pykafka_classic.server.replica_fetcher import FetcherSettings
 from pykafka_classic.server.replica_reads import FetchResults, LogReads
 from pykafka_classic.server.replica_roles import ReplicaRoles, Stopping, Wanted, wanted_of
 from pykafka_classic.server.replica_selector import make_replica_selector

@@ -47,7 +47,6 @@ class ConsumerSettings:
     fetch_wait_max_ms: int = 100
     refresh_leader_backoff_ms: int = 200
     socket_timeout_ms: int = 30_000
-    queued_max_message_chunks: int = 2  # of each partition
     pykafka_group: bool = False  # not Kafka's: the other members are pykafka's BalancedConsumers (use offsets_storage KAFKA without dual commit, as they do)
     client_id: str = "pykafka-classic"
 

@@ -61,10 +61,7 @@ class ZooKeeperGroup:
         results = await self._session.create_all(creates)
         refused = [partition for partition, result in zip(wanted, results, strict=True) if not result.ok]
         holders = await self._session.submit([GetData(self._path(partition), watch=True) for partition in refused])
-        ours = {partition: holder.data for partition, holder in zip(refused, holders, strict=True) if self._is_ours(holder)}
-        # Only where it differs: our own write would wake us, and we would come here again.
-        renamed = [partition for partition, data in ours.items() if data != self._written.encode_owner(wanted[partition])]
-        await self._session.submit([SetData(self._path(partition), self._written.encode_owner(wanted[partition])) for partition in renamed])
+        ours = {partition for partition, holder in zip(refused, holders, strict=True) if self._is_ours(holder)}
         lost = [(partition, holder) for partition, holder in zip(refused, holders, strict=True) if partition not in ours]
         for partition, _ in lost:
             self._paths.pop(partition)
@@ -75,8 +72,11 @@ class ZooKeeperGroup:
         given = list(partitions)
         paths = [self._path(partition) for partition in given]
         found = await self._session.submit([GetData(path) for path in paths])
-        # While the session lives nobody but we take its nodes away, so what is ours now is ours when the deletion arrives.
-        await self._session.submit([Delete(path) for path, holder in zip(paths, found, strict=True) if self._is_ours(holder)])
+        ours = [(path, holder) for path, holder in zip(paths, found, strict=True) if self._is_ours(holder)]
+        # A deletion whose answer is lost is sent again, and could then meet the next owner's node, whose version is 0. So ours gets another version first.
+        marks = [SetData(path, holder.data, holder.stat.version) for path, holder in ours if holder.stat is not None]
+        await self._session.submit(marks)
+        await self._session.submit([Delete(mark.path, mark.version + 1) for mark in marks])
         for partition in given:
             self._paths.pop(partition, None)
 

@@ -144,7 +144,9 @@ class PartitionFetching:
             step(self._client(address), readings)
         except Disconnected as error:
             log.warning("%s", error)
-            self._clients.pop(address, None)
+            gone = self._clients.pop(address, None)
+            if gone is not None:
+                gone.close()
             self._forget(readings)
             return False
         return True

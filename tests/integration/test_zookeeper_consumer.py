@@ -171,3 +171,16 @@ def test_a_group_is_shared_with_pykafkas_balanced_consumer(cluster: LocalCluster
         eventually(lambda: ours.owned == everything, "all partitions are ours again", seconds=60)
         third = send_round(cluster, topic, "third")
         assert set(read(ours, len(third))) == third
+
+
+def test_the_consumer_follows_the_leaders_when_one_is_killed(tmp_path: Path) -> None:
+    topic = group = "leader-killed"
+    with LocalCluster(tmp_path, brokers=2, overrides={"log.retention.ms": "-1"}) as cluster:
+        create_topic(cluster.bootstrap, topic, assignment=[[0, 1], [1, 0], [0, 1], [1, 0]])
+        first = send_round(cluster, topic, "first")
+        with ZooKeeperConsumer(cluster.zookeeper.address, Subscription.of_topics([topic]), settings(group)) as ours:
+            assert sorted(read(ours, len(first))) == sorted(first)
+            cluster.brokers[0].kill()
+            second = send_round(cluster, topic, "second")
+            assert sorted(read(ours, len(second))) == sorted(second)
+            assert len(ours.owned) == PARTITIONS

@@ -9,6 +9,7 @@ import pytest
 from pykafka_classic.client.offset_storage import OffsetStorageFailed
 from pykafka_classic.client.subscription import Subscription
 from pykafka_classic.client.zookeeper_consumer_connector import ConsumerClosed, ConsumerRebalanceFailed
+from pykafka_classic.common.promise import Promise
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.common.zookeeper import SessionExpired
 from tests.unit.client.members import SETTINGS, World
@@ -297,3 +298,48 @@ def test_commits_after_the_end_are_refused() -> None:
     member = world.join("first")
     member.connector.close().result()
     assert isinstance(member.connector.commit().error(), ConsumerClosed)
+
+
+class SlowOffsets:
+    """A store that answers when the test says so."""
+
+    def __init__(self) -> None:
+        self.fetches: list[Promise[dict[TopicPartition, int]]] = []
+        self.commits: list[Promise[None]] = []
+
+    async def fetch(self, *_: object) -> dict[TopicPartition, int]:
+        self.fetches.append(Promise())
+        return await self.fetches[-1]
+
+    async def commit(self, *_: object) -> None:
+        self.commits.append(Promise())
+        await self.commits[-1]
+
+
+def test_offsets_that_come_after_the_session_ended_start_no_reading() -> None:
+    world = World({"t": 2})
+    storage = SlowOffsets()
+    first = world.join("first", storage=storage)
+    first.zk.expire()
+    young = world.join("young")
+    assert young.reads == t(0, 1)
+    storage.fetches[0].resolve({})
+    assert (first.reads, young.reads) == (set(), t(1))
+    storage.fetches[1].resolve({})
+    assert (first.reads, world.owners()) == (t(0), {0: "g_first-0", 1: "g_young-0"})
+
+
+def test_a_commit_answered_after_the_session_ended_counts_as_failed_and_is_made_again_by_the_owner() -> None:
+    world = World({"t": 1})
+    storage = SlowOffsets()
+    member = world.join("first", storage=storage)
+    storage.fetches[0].resolve({})
+    member.readers.read(4)
+    done = member.connector.commit()
+    member.zk.expire()
+    storage.commits[0].resolve(None)
+    assert isinstance(done.error(), SessionExpired)
+    storage.fetches[1].resolve({})
+    member.readers.read(4)  # from the beginning again, as nothing is committed
+    member.connector.commit()
+    assert len(storage.commits) == 2

@@ -24,6 +24,7 @@ from tests.integration.apache import ApacheBroker, class_path
 from tests.integration.conftest import assert_no_stack_traces
 from tests.integration.foreign import DEADLINE_S, Load, Sent, assert_nothing_lost, collect, create_topic, eventually, send
 from tests.integration.log_directories import Directory, Row, Topic, write_all, write_more_compacted
+from tests.integration.witness import Witness
 from zk_schema import configs, topics
 from zk_schema.topics import ReplicaAssignment, TopicZNode
 
@@ -110,6 +111,8 @@ class Turns:
         """It serves all topics; ends cleanly or by SIGKILL."""
         properties = self._cluster._properties(self._ours.directory.parent, 0, OVERRIDES)
         apaches = ApacheBroker(VERSION, self._ours.directory.parent / "apache", properties)
+        with Witness(self._cluster.zookeeper.address) as witness:  # Apache's broker does not wait for the end of its predecessor's session
+            eventually(lambda: witness.session_of(0) == 0, "the killed broker's session has ended")
         broker: BrokerProcess = self._ours if kind == "ours" else apaches  # type: ignore[assignment]  # used in the same way
         broker.start()
         try:

@@ -113,7 +113,9 @@ class Trial:
             # By session, not by name: of two members with one name, one waits for ever.
             paths = {each: consumers.owner_path("g", each.topic, each.partition) for each in by_nodes}
             assert {each for each, path in paths.items() if self.world.server.stat(path).ephemeral_owner == member.zk.session_id} == member.reads
-        if any("u" in member.connector._subscription.streams or member.connector._subscription.is_filter for member in self.living):
+        registered = [each for each in self.living if self.world.server.stat(consumers.id_path("g", each.id)).ephemeral_owner == each.zk.session_id]
+        assert {each.id for each in registered} == {each.id for each in self.living}
+        if any("u" in member.connector._subscription.streams or member.connector._subscription.is_filter for member in registered):
             assert {partition for partition in reads if partition.topic == "u"} == {TopicPartition("u", number) for number in range(3)}
 
     def check_offsets(self) -> None:

@@ -200,14 +200,16 @@ def _move(topic: str, partitions: Mapping[int, list[int]], log_dirs: Mapping[int
     }
 
 
-def _fill(both: Both, topic: str, count: int = 400) -> None:
+def _fill(both: Both, topic: str, count: int, *, partitions: int) -> None:
+    """So many records of 5 kB in each partition: the client left alone would put them where it likes."""
     for cluster in both.clusters:
-        send(cluster.bootstrap, topic, [Sent(None, bytes(5000))] * count, acks="all")
+        for partition in range(partitions):
+            send(cluster.bootstrap, topic, [Sent(None, bytes(5000))] * count, partition=partition, acks="all")
 
 
 def test_replicas_are_moved_between_brokers_throttled_and_the_move_cancelled(both: Both) -> None:
     make(both, "moved", "0:1,1:2")
-    _fill(both, "moved", 3200)  # a fetch is let through whole before the throttle holds: it must not be all
+    _fill(both, "moved", 2000, partitions=2)  # a fetch is let through whole before the throttle holds: it must not be all
     file = _file(both, _move("moved", {0: [0, 2], 1: [1, 0]}))
     both.same(REASSIGN, "--execute", "--reassignment-json-file", file, "--throttle", "50000")
     both.same(REASSIGN, "--list")
@@ -244,7 +246,7 @@ def _where(text: str) -> dict[str, tuple[str, bool]]:
 
 def test_replicas_are_moved_between_log_dirs(both: Both) -> None:
     make(both, "shelved", "0:1")
-    _fill(both, "shelved")
+    _fill(both, "shelved", 400, partitions=1)
     here = _where(both.run(LOG_DIRS, "--describe", "--topic-list", "shelved")[0])
     assert {replica: moving for replica, (_, moving) in here.items()} == {"shelved-0-0": False, "shelved-0-1": False}
     for target in ("one", "two"):

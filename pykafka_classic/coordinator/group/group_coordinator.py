@@ -96,6 +96,7 @@ class GroupCoordinator:
         elif not self._has_room(group, joining.member_id):
             group.remove(joining.member_id)
             promise.resolve(JoinResult(UNKNOWN_MEMBER, ErrorCode.GROUP_MAX_SIZE_REACHED))
+            self._rebalancer.maybe_complete_join(group)  # it may have been the one that the others waited for
         else:
             self._join(group, joining, promise.resolve)
             self._rebalancer.maybe_complete_join(group)
@@ -198,6 +199,9 @@ class GroupCoordinator:
             error, member_id = outcome.result(), member.member_id
             if error:
                 log.warning("[GroupCoordinator]: Failed to persist metadata for group %s: %s", group.group_id, error.name)
+            if error and group.members.get(member_id) is not member:
+                member_id = UNKNOWN_MEMBER  # it has left in the meantime
+            elif error:
                 callback, member.awaiting_join = member.awaiting_join, None
                 group.replace_static_member(member_id, old[0])
                 member.protocols, member.awaiting_join, member_id = old[1], callback, UNKNOWN_MEMBER

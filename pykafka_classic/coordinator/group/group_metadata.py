@@ -100,8 +100,8 @@ class Member:
         return self.awaiting_join is not None or self.awaiting_sync is not None
 
     def metadata(self, protocol: str) -> bytes:
-        """The member's metadata for a protocol that it named."""
-        return dict(self.protocols)[protocol]
+        """The member's metadata for a protocol that it named; the first, where it named it twice."""
+        return next(metadata for name, metadata in self.protocols if name == protocol)
 
     def matches(self, protocols: Protocols) -> bool:
         """True where the same protocols come with the same metadata, in the same order."""
@@ -228,7 +228,8 @@ class GroupMetadata:
 
     def common_protocols(self) -> list[str]:
         """Names that every member supports."""
-        counted = Counter(name for member in self.members.values() for name, _ in member.protocols)
+        # A name that a member gives twice counts once.
+        counted = Counter(name for member in self.members.values() for name in dict(member.protocols))
         return [name for name, count in counted.items() if count == len(self.members)]
 
     def supports(self, protocol_type: str, protocols: Protocols) -> bool:

@@ -119,7 +119,7 @@ def _member_value(member: Member, protocol: str, assignment: bytes, version: int
 
 def read_key(key: bytes) -> OffsetKey | GroupKey | None:
     """What a record is about; None for a version that is not known (skipped on load, as Kafka does)."""
-    version = VERSION.unpack_from(key)[0]
+    version = VERSION.unpack_from(key)[0] if len(key) >= VERSION.size else None
     if version in (0, OFFSET_KEY_VERSION):
         offset = _message(OffsetCommitKey, key, version)
         return OffsetKey(offset.group, TopicPartition(offset.topic, offset.partition))
@@ -169,7 +169,7 @@ def _member(stored: MemberMetadata, value: GroupMetadataValue, version: int) -> 
 
 
 def _known_version(data: bytes, kind: type[Message]) -> int:
-    version = int(VERSION.unpack_from(data)[0])
+    version = int(VERSION.unpack_from(data)[0]) if len(data) >= VERSION.size else -1
     if not 0 <= version <= 3:
         raise UnknownRecordVersion(f"{kind.__name__} of version {version}")
     return version

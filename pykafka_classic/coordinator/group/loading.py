@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass, field
+from typing import Final
 
 from pykafka_classic.common.clock import Clock, after
 from pykafka_classic.common.promise import Promise, spawn
@@ -18,9 +19,12 @@ from pykafka_classic.coordinator.group.group_records import GroupKey, OffsetKey,
 from pykafka_classic.coordinator.group.group_store import GroupStore, OffsetsTopic
 from pykafka_classic.coordinator.group.offsets import CommitRecord, GroupOffsets
 from pykafka_classic.log.log import Log
+from pykafka_classic.protocol.schema import SchemaError
 from pykafka_classic.records.record_batch import iterate_batches, read_end_transaction_marker
 
 log = logging.getLogger("kafka.coordinator.group.GroupMetadataManager")
+
+TURN_BYTES: Final = 128 * 1024  # read and applied in one turn of the reactor: more would keep everybody else waiting
 
 
 @dataclass(slots=True)
@@ -42,7 +46,7 @@ class GroupLoader:
         self._store = store
         self._topic = topic
         self._clock = clock
-        self._chunk_bytes = chunk_bytes
+        self._chunk_bytes = min(chunk_bytes, TURN_BYTES)
         self._epochs: dict[int, int] = {}
 
     def on_election(self, partition: int, leader_epoch: int) -> None:
@@ -142,7 +146,10 @@ def _apply_chunk(data: bytes, offset: int, loaded: _Loaded) -> int:
             for record in batch.records():
                 if record.offset >= offset and record.key is not None:
                     pending = loaded.pending.setdefault(batch.producer_id, {}) if batch.is_transactional else None
-                    _apply_record(bytes(record.key), None if record.value is None else bytes(record.value), record.offset, loaded, pending)
+                    try:
+                        _apply_record(bytes(record.key), None if record.value is None else bytes(record.value), record.offset, loaded, pending)
+                    except (UnknownRecordVersion, SchemaError) as error:  # one that cannot be read must not keep all other groups from their offsets
+                        log.error("[GroupMetadataManager]: the record at offset %d can't be read and is skipped: %s", record.offset, error)
         offset = batch.last_offset + 1
     return offset
 
@@ -160,10 +167,7 @@ def _apply_record(raw_key: bytes, value: bytes | None, offset: int, loaded: _Loa
             else:
                 loaded.offsets.setdefault(group_id, {})[topic_partition] = record
         case GroupKey(group_id):
-            try:
-                loaded.groups[group_id] = None if value is None else group_records.read_group_value(group_id, value)
-            except UnknownRecordVersion as error:
-                log.error("[GroupMetadataManager]: group %s can't be read: %s", group_id, error)
+            loaded.groups[group_id] = None if value is None else group_records.read_group_value(group_id, value)
         case None:
             log.warning("[GroupMetadataManager]: a record of an unknown key version at offset %d is skipped", offset)
 

@@ -204,6 +204,31 @@ def test_a_full_group_refuses_newcomers() -> None:
     assert harness.heartbeat(first) is ErrorCode.NONE
 
 
+def test_a_protocol_that_a_member_names_twice_counts_once() -> None:
+    harness = Harness()
+    twice = harness.join(protocols=(("range", b"first"), ("range", b"second")))
+    other = harness.join()
+    harness.clock.advance(0)
+    assert {result.protocol_name for result in (twice.result(), other.result())} == {"range"}
+    members = {member: metadata for result in (twice.result(), other.result()) for member, _, metadata in result.members}
+    assert members == {twice.result().member_id: b"first", other.result().member_id: b"metadata"}
+
+
+def test_a_static_member_that_leaves_while_its_return_is_stored_and_fails_harms_nobody() -> None:
+    harness = Harness()
+    joined = harness.join(group_instance_id="a")
+    harness.clock.advance(0)
+    before = joined.result()
+    harness.sync(before, {before.member_id: b"mine"})
+    harness.topic.hold = True
+    again = harness.join(group_instance_id="a")
+    [replaced] = harness.groups.store.get(GROUP).members.values()  # type: ignore[union-attr]
+    harness.groups.store.get(GROUP).remove(replaced.member_id)  # type: ignore[union-attr]
+    harness.topic.error = ErrorCode.NOT_LEADER_OR_FOLLOWER
+    harness.topic.release()
+    assert again.result().error is not ErrorCode.NONE
+
+
 def test_a_static_member_comes_back_without_a_rebalance() -> None:
     harness = Harness()
     joined = harness.join(group_instance_id="a")

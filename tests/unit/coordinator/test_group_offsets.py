@@ -12,6 +12,7 @@ from pykafka_classic.coordinator.group.group_records import GroupKey, OffsetAndM
 from pykafka_classic.coordinator.group.loading import _apply_chunk, _Loaded
 from pykafka_classic.records.record_batch import iterate_batches
 from tests.unit.coordinator.helpers import GROUP, Harness
+from tests.unit.log.helpers import batch
 
 FLIGHTS = TopicPartition("flights", 0)
 DAY_MS = 24 * 3_600_000
@@ -144,12 +145,23 @@ def test_what_was_written_is_read_back_whole() -> None:
     [member] = harness.stable_group()
     commit(harness, 7, metadata="m", committer=Committer(GROUP, member.member_id, None, member.generation_id))
     loaded = _Loaded()
-    for _, batch in harness.topic.batches:
-        _apply_chunk(batch, 0, loaded)
+    for _, written in harness.topic.batches:
+        _apply_chunk(written, 0, loaded)
     group = loaded.groups[GROUP]
     assert group is not None
     assert (group.generation_id, group.leader_id, group.protocol_name) == (member.generation_id, member.member_id, "range")
     assert group.members[member.member_id].assignment == member.member_id.encode()
+    assert loaded.offsets[GROUP][FLIGHTS].committed.offset == 7
+
+
+@pytest.mark.parametrize("key", [b"", b"\0", b"\0\1cut", b"\0\7newer"])
+def test_a_record_that_cannot_be_read_keeps_no_other_from_being_loaded(key: bytes) -> None:
+    harness = Harness()
+    commit(harness, 7)
+    loaded = _Loaded()
+    _apply_chunk(batch([(key, b"\0\3")]), 0, loaded)
+    for _, written in harness.topic.batches:
+        _apply_chunk(written, 0, loaded)
     assert loaded.offsets[GROUP][FLIGHTS].committed.offset == 7
 
 

@@ -112,7 +112,7 @@ class KafkaServer:
         parts.replica_manager.on_log_dir_failure = self._log_dir_failed
         parts.replica_manager.startup()
         parts.controller.startup()
-        await through_sessions(parts.services.producer_ids.claim_block, "the start")
+        await parts.services.producer_ids.claim_block()
         await through_sessions(lambda: self._start_groups(parts), "the start")
         parts.topic_configs.scan()
         zk.add_session_listener(self._on_session)

@@ -24,6 +24,7 @@ from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.log.log import Log
 from pykafka_classic.log.log_manager import LogManager
 from pykafka_classic.server.hosted_partitions import HostedPartitions
+from pykafka_classic.server.partition_fetch_state import truncation_state
 from pykafka_classic.server.replica_services import ReplicaServices
 from pykafka_classic.server.replication_quota import ReplicationQuota
 
@@ -187,8 +188,8 @@ def _follow_offsets(future: Log, current: Log) -> None:
 
 
 def _align(future: Log, current: Log) -> None:
-    """Cut from the future log what the current one does not have."""
-    if not current.log_start_offset <= future.log_end_offset:
+    """Cut from the future log what the current one does not have, as a follower does with its leader's answers."""
+    if future.log_end_offset < current.log_start_offset:
         future.truncate_fully_and_start_at(current.log_start_offset)
         return
     while True:
@@ -200,6 +201,7 @@ def _align(future: Log, current: Log) -> None:
         if end_offset < current.log_start_offset:
             future.truncate_fully_and_start_at(current.log_start_offset)
             return
-        future.truncate_to(min(end_offset, future.log_end_offset))
-        if known == epoch:
+        cut = truncation_state(future, future.log_end_offset, known, end_offset)
+        future.truncate_to(cut.offset)
+        if cut.completed:
             return

@@ -7,20 +7,17 @@ node is read again and a block that carries our id and our bounds is ours.
 from __future__ import annotations
 
 import logging
-from typing import Final
 
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.promise import Promise, spawn
 from pykafka_classic.common.zookeeper import Code, SetData, ZooKeeper
-from pykafka_classic.server.zk_operations import SessionEnded, data_or_none, raise_unless, submit_one
+from pykafka_classic.server.zk_operations import SessionEnded, data_or_none, raise_unless, submit_one, through_sessions
 from zk_schema import producer_id_block
 from zk_schema.producer_id_block import BLOCK_SIZE, ProducerIdBlock
 
 MAX_PRODUCER_ID = (1 << 63) - 1
 
 log = logging.getLogger("kafka.coordinator.transaction.ProducerIdManager")
-
-SESSIONS_MAX: Final = 5  # in which a block is asked for before the producer is told
 
 
 class ProducerIdManager:
@@ -58,12 +55,11 @@ class ProducerIdManager:
 
     async def _claim_from_zookeeper(self) -> ProducerIdBlock:
         # An idempotent producer gives up at the first refusal, so it is not told of a session that ended: the next one is asked.
-        for _ in range(SESSIONS_MAX):
-            try:
-                return await self._claim_in_one_session()
-            except SessionEnded as error:
-                log.info("[ProducerId Manager %d]: %s Asking again.", self._broker_id, error)
-        raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE, "ZooKeeper sessions end before a producer id block can be claimed.")
+        try:
+            return await through_sessions(self._claim_in_one_session, f"the claim of a producer id block by broker {self._broker_id}")
+        except SessionEnded as error:
+            message = "ZooKeeper sessions end before a producer id block can be claimed."
+            raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE, message) from error
 
     async def _claim_in_one_session(self) -> ProducerIdBlock:
         while True:

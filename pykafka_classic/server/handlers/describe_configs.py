@@ -18,12 +18,11 @@ from pykafka_classic.protocol.messages.describe_configs import (
 from pykafka_classic.protocol.schema import Message
 from pykafka_classic.server.broker_loggers import describe_loggers
 from pykafka_classic.server.broker_services import BrokerServices
+from pykafka_classic.server.config_admin import ResourceType
 from pykafka_classic.server.config_entries import ConfigEntry, ConfigSource, broker_config_entries, default_broker_config_entries, topic_config_entries
 from pykafka_classic.server.request import Request
 from pykafka_classic.server.zk_operations import data_or_none
 from zk_schema import configs
-
-TOPIC, BROKER, BROKER_LOGGER = 2, 4, 8
 
 
 def handle(broker: BrokerServices, request: Request) -> Promise[Message]:
@@ -51,20 +50,20 @@ async def _describe(broker: BrokerServices, request: Request, resource: Describe
 
 
 async def _entries(broker: BrokerServices, resource: DescribeConfigsResource) -> Sequence[ConfigEntry]:
-    if resource.resource_type == TOPIC:
+    if resource.resource_type == ResourceType.TOPIC:
         name = resource.resource_name
         topic_name.validate(name)
         if not broker.metadata_cache.contains_topic(name):
             raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         stored = await data_or_none(broker.zk, configs.topic_path(name))
         return topic_config_entries(broker.dynamic_config, dict(configs.decode(stored.data)) if stored is not None and stored.data else {})
-    if resource.resource_type == BROKER:
+    if resource.resource_type == ResourceType.BROKER:
         if not resource.resource_name:
             return default_broker_config_entries(broker.dynamic_config)
         if resource.resource_name != str(broker.config.broker_id):
             raise KafkaError(ErrorCode.INVALID_REQUEST, _unexpected_broker(broker, resource.resource_name))
         return broker_config_entries(broker.dynamic_config)
-    if resource.resource_type == BROKER_LOGGER:
+    if resource.resource_type == ResourceType.BROKER_LOGGER:
         if not resource.resource_name:
             raise KafkaError(ErrorCode.INVALID_REQUEST, "Broker id must not be empty")
         if resource.resource_name != str(broker.config.broker_id):

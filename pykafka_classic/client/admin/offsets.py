@@ -11,7 +11,7 @@ from enum import IntEnum
 from typing import Any, Final, TypeAlias, TypeVar
 
 from pykafka_classic.client.admin.outcomes import Outcomes, outcome
-from pykafka_classic.client.admin.requests import UNKNOWN_TOPIC_PATIENCE_MS, Broker, Call, ClusterRequests
+from pykafka_classic.client.admin.requests import UNKNOWN_TOPIC_PATIENCE_MS, Broker, Call, ClusterRequests, may_pass
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.promise import gather, spawn
 from pykafka_classic.common.topic_partition import TopicPartition
@@ -148,7 +148,7 @@ class OffsetOperations:
         return Outcomes({each: told.get(each, silent) for each in some})
 
     def _is_worth_another_try(self, found: V | KafkaError, patience: float) -> bool:
-        if not isinstance(found, KafkaError) or not found.code.retriable:
+        if not isinstance(found, KafkaError) or not may_pass(found):
             return False
         return found.code is not ErrorCode.UNKNOWN_TOPIC_OR_PARTITION or self._requests.left_ms(patience) > 0
 

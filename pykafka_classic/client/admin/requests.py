@@ -213,7 +213,7 @@ class ClusterRequests:
             try:
                 response = await self._once(await place.address(self), call, deadline)
             except KafkaError as error:
-                if not error.code.retriable and error.code is not ErrorCode.BROKER_NOT_AVAILABLE:
+                if not may_pass(error):
                     raise
                 failure = error
             else:
@@ -291,6 +291,11 @@ class ClusterRequests:
             place.forget()
         assert failure is not None
         raise failure
+
+
+def may_pass(error: KafkaError) -> bool:
+    """True where another try may help. A broker that is not there may come back, though Kafka's table does not call that retriable."""
+    return error.code.retriable or error.code is ErrorCode.BROKER_NOT_AVAILABLE
 
 
 def raise_error(code: int, message: str | None = None) -> None:

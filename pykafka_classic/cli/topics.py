@@ -43,7 +43,9 @@ def open_service(options: Options, console: Console) -> TopicService:
         from pykafka_classic.cli.topics_zookeeper import ZooKeeperTopics
 
         return ZooKeeperTopics(options.text(ZOOKEEPER), console)
-    raise CommandFailed(f"--{BOOTSTRAP} is not served yet: use --{ZOOKEEPER}.")
+    from pykafka_classic.cli.topics_broker import BrokerTopics
+
+    return BrokerTopics(options.text(BOOTSTRAP), options.value("command-config"))
 
 
 def act(service: TopicService, options: Options, console: Console) -> None:

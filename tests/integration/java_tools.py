@@ -17,8 +17,8 @@ class JavaTools:
     def __init__(self, class_path: str) -> None:
         self._class_path = class_path
 
-    def attempt(self, main_class: str, *arguments: str) -> tuple[int, str]:
+    def attempt(self, main_class: str, *arguments: str, stdin: str | None = None) -> tuple[int, str]:
         """Exit status, and what it printed: standard output, then standard error."""
         command = [require_java(), *JVM_FLAGS, "-cp", self._class_path, main_class, *arguments]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=RUN_S, check=False)
+        done = subprocess.run(command, input=stdin or "", capture_output=True, text=True, timeout=RUN_S, check=False)
         return done.returncode, done.stdout + done.stderr

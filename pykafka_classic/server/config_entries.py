@@ -55,14 +55,14 @@ class ConfigEntry:
 def topic_config_entries(dynamic: DynamicBrokerConfig, overrides: Mapping[str, str]) -> list[ConfigEntry]:
     """All keys of a topic with these overrides."""
     log_config = dynamic.current.log_config().with_overrides(overrides)
-    return [_topic_entry(dynamic, key, getattr(log_config, key.attribute), name in overrides) for name, key in TOPIC_KEYS.items()]
+    return [_topic_entry(dynamic, key, getattr(log_config, key.attribute), overrides.get(name)) for name, key in TOPIC_KEYS.items()]
 
 
-def _topic_entry(dynamic: DynamicBrokerConfig, key: ConfigKey, value: Any, overridden: bool) -> ConfigEntry:
-    text = _text(key, value)
+def _topic_entry(dynamic: DynamicBrokerConfig, key: ConfigKey, value: Any, override: str | None) -> ConfigEntry:
     server_key = SERVER_KEYS.get(key.name)
     ladder = () if server_key is None else _broker_ladder(dynamic, BROKER_KEYS[server_key])
-    if overridden:
+    text = _text(key, _in_order(key, value, override if override is not None else ladder[0].value if ladder else None))
+    if override is not None:
         ladder = (Synonym(key.name, text, ConfigSource.TOPIC), *ladder)
     return ConfigEntry(
         name=key.name,
@@ -104,7 +104,7 @@ def _broker_entry(dynamic: DynamicBrokerConfig, key: ConfigKey, value: Any) -> C
     ladder = _broker_ladder(dynamic, key)
     return ConfigEntry(
         name=key.name,
-        value=_text(key, value),
+        value=_text(key, _in_order(key, value, ladder[0].value if ladder else None)),
         source=ladder[0].source if ladder else ConfigSource.DEFAULT,
         read_only=not is_dynamic(key.name),
         is_sensitive=key.type is ConfigType.PASSWORD,
@@ -145,6 +145,11 @@ def _broker_ladder(dynamic: DynamicBrokerConfig, key: ConfigKey) -> tuple[Synony
         ladder += [Synonym(name, _text(keys[name], keys[name].default), ConfigSource.DEFAULT) for name in names if keys[name].default is not None]
     first = next((index for index, synonym in enumerate(ladder) if synonym.name == key.name), len(ladder))
     return tuple(ladder[first:])  # Kafka drops the rungs before the key's own
+
+
+def _in_order(key: ConfigKey, value: Any, text: str | None) -> Any:
+    """A list that is kept as a set is told in the order in which it was written."""
+    return key.parse(text) if isinstance(value, frozenset) and text is not None else value
 
 
 def _text(key: ConfigKey, value: Any) -> str | None:

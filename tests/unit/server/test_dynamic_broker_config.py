@@ -46,6 +46,16 @@ def test_the_ladder_of_a_value_is_told(dynamic: DynamicBrokerConfig) -> None:
     assert (of_topic.value, of_topic.source) == ("5", ConfigSource.DYNAMIC_DEFAULT_BROKER)
 
 
+def test_a_list_is_told_in_the_order_in_which_it_was_written(dynamic: DynamicBrokerConfig) -> None:
+    """As Apache tells it after `compact` was appended to the default."""
+    of_topic = {entry.name: entry for entry in topic_config_entries(dynamic, {"cleanup.policy": "delete,compact"})}["cleanup.policy"]
+    assert of_topic.value == "delete,compact"
+    dynamic.update({"log.cleanup.policy": "delete,compact"}, cluster_wide=True)
+    of_broker = {entry.name: entry for entry in broker_config_entries(dynamic)}["log.cleanup.policy"]
+    assert of_broker.value == "delete,compact"
+    assert {entry.name: entry for entry in topic_config_entries(dynamic, {})}["cleanup.policy"].value == "delete,compact"
+
+
 def test_what_cannot_be_read_is_left_out_and_the_rest_counts(dynamic: DynamicBrokerConfig) -> None:
     dynamic.update(
         {"log.segment.bytes": "many", "log.retention.bytes": "7", "zookeeper.connect": "elsewhere:1", "listeners": "PLAINTEXT://:1"}, cluster_wide=False

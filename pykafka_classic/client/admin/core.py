@@ -1,0 +1,23 @@
+"""`AdminCore`: all operations of the admin client, as coroutines over the seam of `connections`. Faces: `edges/admin.py` (waits), `edges/twisted_admin.py`."""
+
+from __future__ import annotations
+
+from pykafka_classic.client.admin.cluster import ClusterOperations
+from pykafka_classic.client.admin.configs import ConfigOperations
+from pykafka_classic.client.admin.connections import BrokerConnections
+from pykafka_classic.client.admin.groups import GroupOperations
+from pykafka_classic.client.admin.offsets import OffsetOperations
+from pykafka_classic.client.admin.replicas import ReplicaOperations
+from pykafka_classic.client.admin.requests import AdminSettings, ClusterRequests
+from pykafka_classic.client.admin.topics import TopicOperations
+
+
+class AdminCore(TopicOperations, ConfigOperations, OffsetOperations, ReplicaOperations, GroupOperations, ClusterOperations):
+    """One admin client. Calls may overlap.
+
+    Raises, from every call: KafkaError, with REQUEST_TIMED_OUT where nobody could be asked in time, UNSUPPORTED_VERSION where the broker is too old; and what
+    the broker says of the call as a whole. Errors of single topics, partitions, groups are outcomes, not raised.
+    """
+
+    def __init__(self, connections: BrokerConnections, settings: AdminSettings | None = None) -> None:
+        self._requests = ClusterRequests(connections, settings)

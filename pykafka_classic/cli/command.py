@@ -74,6 +74,7 @@ class Tool:
         purpose: first line of the help.
         options: all, but --help and --version.
         body: does the work; returns the exit status, None for 0.
+        check: looks at the command line before anything else, even before --help and --version, as some of Kafka's tools do; raises UsageError.
         without_arguments: first line of the help where there is no argument at all; None: an empty command line is one like any other.
     """
 
@@ -82,6 +83,7 @@ class Tool:
     options: tuple[Option, ...]
     body: Body
     without_arguments: str | None = ""
+    check: Callable[[Options], None] | None = None
 
     def opening(self) -> str:
         """What stands above the help where there was no argument."""
@@ -94,6 +96,8 @@ def execute(tool: Tool, arguments: Sequence[str], console: Console) -> int:
         if not arguments and tool.without_arguments is not None:
             raise UsageError(tool.opening(), with_help=True)
         options = parse(tool.options, arguments)
+        if tool.check is not None:
+            tool.check(options)
         if options.has(HELP):
             raise UsageError(tool.purpose, with_help=True)
         if options.has(VERSION):

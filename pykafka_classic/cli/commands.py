@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 TOOLS: Final = {
+    "kafka-consumer-groups": "consumer_groups",
     "kafka-dump-log": "dump_log",
     "kafka-topics": "topics",
     "kafka-server-start": "server_start",
@@ -16,6 +17,7 @@ TOOLS: Final = {
 
 CLASSES: Final = {
     "kafka.Kafka": "server_start",
+    "kafka.admin.ConsumerGroupCommand": "consumer_groups",
     "kafka.admin.TopicCommand": "topics",
     "kafka.tools.DumpLogSegments": "dump_log",
 }

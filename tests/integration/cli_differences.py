@@ -45,4 +45,10 @@ DIFFERENCES: Final[dict[str, dict[str, Difference]]] = {
         "list bs empty": _ADDRESS,
         "command config file missing": Difference(Compared.STATUS, "the sentence says what is wrong with the file; Kafka says only its name"),
     },
+    "kafka-consumer-groups": {
+        "reset without scenario": Difference(
+            Compared.STATUS, "Kafka lists the scenarios in the order of where they lie in memory, ours in the order of the help"
+        ),
+        "nobody": Difference(Compared.STATUS, "one sentence within five seconds that says what was tried"),
+    },
 }

@@ -59,7 +59,7 @@ def test_a_plan_goes_to_a_file_and_back() -> None:
 
 @pytest.mark.parametrize("text", ["t,0\n", "t,zero,5\n", "t,0,5,6,7\n", "t,0,5\n\nt,1,6\n"])
 def test_a_line_that_is_no_plan_is_refused(text: str) -> None:
-    with pytest.raises(ResetFailed, match="line [12] of the file is not topic,partition,offset|line 1 of the file is not group,topic,partition,offset"):
+    with pytest.raises(ResetFailed, match=r"line [12] of the file is not topic,partition,offset|line 1 of the file is not group,topic,partition,offset"):
         parse_plans(text, "g")
 
 

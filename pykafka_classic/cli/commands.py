@@ -7,6 +7,7 @@ from typing import Final
 TOOLS: Final = {
     "kafka-dump-log": "dump_log",
     "kafka-topics": "topics",
+    "kafka-configs": "configs",
     "kafka-server-start": "server_start",
     "kafka-server-stop": "server_stop",
     "zookeeper-server-start": "zookeeper_start",
@@ -17,6 +18,7 @@ TOOLS: Final = {
 CLASSES: Final = {
     "kafka.Kafka": "server_start",
     "kafka.admin.TopicCommand": "topics",
+    "kafka.admin.ConfigCommand": "configs",
     "kafka.tools.DumpLogSegments": "dump_log",
 }
 """Kafka's classes, as people call them by kafka-run-class.sh."""

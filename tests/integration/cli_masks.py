@@ -24,7 +24,7 @@ def _mask(pattern: str, stands: str, why: str) -> Mask:
 
 # Only Apache's output has these.
 OF_JAVA: Final = (
-    _mask(rf"^\[@TIME@\] ERROR (?:(?!^\[@TIME@\]).|\n)*?^ \([\w.$]+\)\n", "", "the tool's log repeats, with a trace, what stdout has said"),
+    _mask(r"^\[@TIME@\] ERROR (?:(?!^\[@TIME@\]).|\n)*?^ \([\w.$]+\)\n", "", "the tool's log repeats, with a trace, what stdout has said"),
     _mask(r"^\[@TIME@\] (?:WARN|ERROR) .*\([\w.$]+\)\n", "", "the log of Kafka's client library: ours tells the outcome"),
     _mask(r"^log4j:WARN .*\n", "", "a library's complaint that it has not been configured"),
     _mask(r"^\t(?:at \{STACK\}|Suppressed: .*)\n", "", "a stack trace: ours never prints one"),
@@ -47,6 +47,7 @@ VOLATILE: Final = (
     _mask(r'(?<="topic_id":")\S{22}(?=")', "@ID@", "a topic id is drawn by lot"),
     _mask(r"\b1[6789]\d{11}\b", "@MS@", "the time, in ms"),
     _mask(r"\[I@[0-9a-f]+|(?<=factor: )\[[\d, ]+\]", "@ARRAY@", "Java prints where a list lies in memory, ours what is in it"),
+    _mask(r"salt=[\w+/=]+,stored_key=[\w+/=]+,server_key=[\w+/=]+", "@SALTED@", "salt is drawn by lot"),
     _mask(r"\b0x[0-9a-f]+\b", "@HEX@", "transaction and session ids"),
     _mask(r"(?<=time = )\w{3} \w{3} \d\d [\d:]{8} \w+ \d{4}", "@DATE@", "when a node was made"),
 )

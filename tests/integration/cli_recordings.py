@@ -22,8 +22,8 @@ from pykafka_classic.cli.commands import module_of
 from pykafka_classic.edges.child_processes import free_ports
 from pykafka_classic.testing.cluster import LocalCluster
 from tests.integration import cli_masks
-from tests.integration.cli_differences import DIFFERENCES, Compared
 from tests.integration.apache import class_path
+from tests.integration.cli_differences import DIFFERENCES, Compared
 from tests.integration.java_tools import JavaTools
 
 DATA: Final = Path(__file__).parents[1] / "golden" / "data" / "cli"
@@ -46,6 +46,10 @@ class Outcome:
     def seen(self, compared: Compared | None) -> Outcome:
         """What is compared of it."""
         match compared:
+            case Compared.NOTHING:
+                return Outcome(0, "", "")
+            case Compared.LINES:
+                return Outcome(self.status, "\n".join(sorted(self.stdout.splitlines())), self.stderr)
             case Compared.STATUS:
                 return Outcome(self.status, "", "")
             case Compared.STATUS_AND_STDOUT:

@@ -74,6 +74,7 @@ class Tool:
         purpose: first line of the help.
         options: all, but --help and --version.
         body: does the work; returns the exit status, None for 0.
+        notice: stands on stdout before all else.
         without_arguments: first line of the help where there is no argument at all; None: an empty command line is one like any other.
     """
 
@@ -82,6 +83,7 @@ class Tool:
     options: tuple[Option, ...]
     body: Body
     without_arguments: str | None = ""
+    notice: str = ""
 
     def opening(self) -> str:
         """What stands above the help where there was no argument."""
@@ -90,6 +92,8 @@ class Tool:
 
 def execute(tool: Tool, arguments: Sequence[str], console: Console) -> int:
     """Run a tool on these streams; its exit status. Lets KeyboardInterrupt and BrokenPipeError through."""
+    if tool.notice:
+        console.say(tool.notice)
     try:
         if not arguments and tool.without_arguments is not None:
             raise UsageError(tool.opening(), with_help=True)

@@ -8,6 +8,8 @@ TOOLS: Final = {
     "kafka-dump-log": "dump_log",
     "kafka-topics": "topics",
     "kafka-configs": "configs",
+    "kafka-preferred-replica-election": "preferred_replica_election",
+    "kafka-reassign-partitions": "reassign_partitions",
     "kafka-server-start": "server_start",
     "kafka-server-stop": "server_stop",
     "zookeeper-server-start": "zookeeper_start",
@@ -19,6 +21,8 @@ CLASSES: Final = {
     "kafka.Kafka": "server_start",
     "kafka.admin.TopicCommand": "topics",
     "kafka.admin.ConfigCommand": "configs",
+    "kafka.admin.PreferredReplicaLeaderElectionCommand": "preferred_replica_election",
+    "kafka.admin.ReassignPartitionsCommand": "reassign_partitions",
     "kafka.tools.DumpLogSegments": "dump_log",
 }
 """Kafka's classes, as people call them by kafka-run-class.sh."""

@@ -30,6 +30,8 @@ _LOT_LINES: Final = Difference(Compared.SOME_LINES, "which partitions of zebra a
 _UNREACHABLE: Final = Difference(Compared.STATUS, "one sentence within five seconds, on stderr, that says what was tried; Kafka waits for up to a minute")
 _FILE: Final = Difference(Compared.STATUS_AND_STDOUT, "the sentence says what is wrong with the file; Kafka says only its name")
 _NO_SCRAM: Final = Difference(Compared.NOTHING, "our brokers do not serve AlterUserScramCredentials; --zookeeper does it")
+_JSON: Final = Difference(Compared.STATUS, "Python's parser says in its own words what is wrong with the JSON")
+_SAYS_WHY: Final = Difference(Compared.STATUS_AND_STDOUT, "our sentence gives the reason, which stands in the middle of Kafka's stack trace")
 _ADDRESS: Final = Difference(Compared.STATUS, "our sentence says which form is wanted")
 
 DIFFERENCES: Final[dict[str, dict[str, Difference]]] = {
@@ -58,5 +60,14 @@ DIFFERENCES: Final[dict[str, dict[str, Difference]]] = {
         "scram": _NO_SCRAM,
         "scram describe": _NO_SCRAM,
     },
+    "kafka-reassign-partitions": {
+        "version": _VERSION,
+        "generate": _LOT,
+        "generate zk": _LOT,
+        "rubbish": _JSON,
+    },
+    "kafka-reassign-partitions-zookeeper": {"generate": _LOT, "generate two": _LOT, "rubbish": _JSON, "nobody": _UNREACHABLE},
+    "kafka-leader-election": {"version": _VERSION},
+    "kafka-preferred-replica-election": {"nobody": _UNREACHABLE, "in progress": _SAYS_WHY},
     "kafka-configs-zookeeper": {"file missing": _FILE, "nobody": _UNREACHABLE},
 }

@@ -31,6 +31,7 @@ OF_JAVA: Final = (
     _mask(r"^Caused by: .*\n", "", "the rest of a stack trace"),
     _mask(r'^Exception in thread "main" ', "", "what Java puts before the sentence"),
     _mask(rf"^Error: (?:{_CLASS}: )?(.*)\n{_CLASS}: (?:{_CLASS}: )?\1\n", r"Error: \1\n", "head of a stack trace, that says the sentence again"),
+    _mask(rf"(?<=: ){_CLASS}: ", "", "the name of a Java class of errors before its text"),
     _mask(rf"^(Error: )?(?:{_CLASS}: )+", r"\1", "the names of Java's classes of errors mean nothing here"),
 )
 

@@ -75,6 +75,7 @@ class Tool:
         options: all, but --help and --version.
         body: does the work; returns the exit status, None for 0.
         check: looks at the command line before anything else, even before --help and --version, as some of Kafka's tools do; raises UsageError.
+        notice: stands on stdout before all else.
         without_arguments: first line of the help where there is no argument at all; None: an empty command line is one like any other.
     """
 
@@ -84,6 +85,7 @@ class Tool:
     body: Body
     without_arguments: str | None = ""
     check: Callable[[Options], None] | None = None
+    notice: str = ""
 
     def opening(self) -> str:
         """What stands above the help where there was no argument."""
@@ -92,6 +94,8 @@ class Tool:
 
 def execute(tool: Tool, arguments: Sequence[str], console: Console) -> int:
     """Run a tool on these streams; its exit status. Lets KeyboardInterrupt and BrokenPipeError through."""
+    if tool.notice:
+        console.say(tool.notice)
     try:
         if not arguments and tool.without_arguments is not None:
             raise UsageError(tool.opening(), with_help=True)

@@ -87,11 +87,21 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a command line said: options with their values (in order, none for an option without), and the words that belong to no option."""
+    """What a command line said.
+
+    Attributes:
+        known: all options that the tool has.
+        values: by option given, its values in order; none for an option that takes none.
+        left_over: words that belong to no option.
+        order: the options as they came, each as often as it was given.
+        arguments: the command line as it was.
+    """
 
     known: Mapping[str, Option]
     values: Mapping[str, Sequence[str]]
     left_over: Sequence[str]
+    order: Sequence[str] = ()
+    arguments: Sequence[str] = ()
 
     def has(self, name: str) -> bool:
         """True where the option was given."""
@@ -141,6 +151,7 @@ def parse(options: Iterable[Option], arguments: Sequence[str]) -> Options:
     known = {option.name: option for option in (*options, *DEFAULT_OPTIONS)}
     values: dict[str, list[str]] = {}
     left_over: list[str] = []
+    order: list[str] = []
     rest = list(arguments)
     while rest:
         word = rest.pop(0)
@@ -154,11 +165,12 @@ def parse(options: Iterable[Option], arguments: Sequence[str]) -> Options:
         if name not in known:
             raise UsageError(_unknown(word, name, known))
         given = values.setdefault(name, [])
+        order.append(name)
         if known[name].argument is not Argument.NONE:
             given += [value] if equals else _following_value(known[name], rest)
         for text in given if not known[name].checked_late else ():
             _check(known[name], text)
-    return Options(known, values, left_over)
+    return Options(known, values, left_over, order, arguments)
 
 
 def _unknown(word: str, name: str, known: Iterable[str]) -> str:

@@ -8,6 +8,9 @@ TOOLS: Final = {
     "kafka-consumer-groups": "consumer_groups",
     "kafka-dump-log": "dump_log",
     "kafka-topics": "topics",
+    "kafka-configs": "configs",
+    "kafka-preferred-replica-election": "preferred_replica_election",
+    "kafka-reassign-partitions": "reassign_partitions",
     "kafka-server-start": "server_start",
     "kafka-server-stop": "server_stop",
     "zookeeper-server-start": "zookeeper_start",
@@ -19,6 +22,9 @@ CLASSES: Final = {
     "kafka.Kafka": "server_start",
     "kafka.admin.ConsumerGroupCommand": "consumer_groups",
     "kafka.admin.TopicCommand": "topics",
+    "kafka.admin.ConfigCommand": "configs",
+    "kafka.admin.PreferredReplicaLeaderElectionCommand": "preferred_replica_election",
+    "kafka.admin.ReassignPartitionsCommand": "reassign_partitions",
     "kafka.tools.DumpLogSegments": "dump_log",
 }
 """Kafka's classes, as people call them by kafka-run-class.sh."""

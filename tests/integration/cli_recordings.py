@@ -19,16 +19,20 @@ from typing import Any, Final
 
 from pykafka_classic.cli.command import Console, Tool, execute
 from pykafka_classic.cli.commands import module_of
-from pykafka_classic.edges.child_processes import ChildProcess, free_ports
+from pykafka_classic.common.zookeeper import Exists
+from pykafka_classic.edges.blocking_zookeeper import BlockingZooKeeper
+from pykafka_classic.edges.child_processes import ChildProcess, free_ports, wait_until
 from pykafka_classic.testing.cluster import LocalCluster
 from tests.integration import cli_masks
 from tests.integration.apache import class_path
 from tests.integration.cli_differences import DIFFERENCES, Compared
 from tests.integration.java_tools import JavaTools
+from zk_schema import preferred_replica_election, reassign_partitions
 
 DATA: Final = Path(__file__).parents[1] / "golden" / "data" / "cli"
 NOBODY: Final = 7  # the recorded cluster's ports from the first on; nobody listens at this one
 SETTLED_S: Final = 8.0  # in which what a command reads must have come true
+ORDERS_S: Final = 30.0
 READS: Final = ("--describe", "--list", "--verify", "ls", "get", "stat")
 APACHE_TOOLS: Final = {"kafka-console-producer": "kafka.tools.ConsoleProducer", "kafka-console-consumer": "kafka.tools.ConsoleConsumer"}
 
@@ -46,6 +50,10 @@ class Outcome:
     def seen(self, compared: Compared | None) -> Outcome:
         """What is compared of it."""
         match compared:
+            case Compared.NOTHING:
+                return Outcome(0, "", "")
+            case Compared.LINES:
+                return Outcome(self.status, "\n".join(sorted(self.stdout.splitlines())), self.stderr)
             case Compared.STATUS:
                 return Outcome(self.status, "", "")
             case Compared.STATUS_AND_STDOUT:
@@ -106,14 +114,21 @@ class Replay:
         """All cases, in their order, by name."""
         try:
             with contextlib.chdir(self._folder):
-                return {case["name"]: self._case(case) for case in self._cases if tool_named(case["argv"][0]) is not None}
+                return self._play_all()
         finally:
             for process in self._started.values():
                 process.kill()
 
+    def _play_all(self) -> dict[str, Played]:
+        played = {}
+        for case in self._cases:
+            for step in case.get("before", ()):
+                self._step(step)
+            if tool_named(case["argv"][0]) is not None:
+                played[case["name"]] = self._case(case)
+        return played
+
     def _case(self, case: Case) -> Played:
-        for step in case.get("before", ()):
-            self._step(step)
         difference = self._differences.get(case["name"])
         compared = difference.compared if difference is not None else None
         wanted = self._wanted(case).seen(compared)
@@ -166,10 +181,19 @@ class Replay:
             case {"start_broker": number}:
                 self._cluster.restart(number)
                 self._cluster.wait_ready()
-            case {"wait_s": _} | {"until": _}:  # what is read is asked for until it has come true
+            case {"wait_s": _}:
+                wait_until(self._orders_are_done, seconds=ORDERS_S)
+            case {"until": _}:  # what is read is asked for until it has come true
                 return
             case _:
                 raise AssertionError(f"unknown step {step}")
+
+    def _orders_are_done(self) -> bool:
+        """What the wait was for: the controller has carried out what was asked of it. (Without a broker nobody does.)"""
+        if not any(broker.running for broker in self._cluster.brokers):
+            return True
+        with BlockingZooKeeper(self._cluster.zookeeper.address) as zk:
+            return not any(result.ok for result in zk.submit(Exists(preferred_replica_election.PATH), Exists(reassign_partitions.PATH)))
 
     def _run_step(self, name: str, words: Sequence[str], stdin: str | None) -> None:
         tool = tool_named(name)

@@ -40,6 +40,7 @@ OF_JAVA: Final = (
 # Only ours has these.
 OF_OURS: Final = (
     _mask(r"^Option +Description *\n(?:.*\n)*", "{USAGE}\n", "usage texts are our own words"),
+    _mask(rf"(?<=: ){_CLASS}: ", "", "the name of a Java class of errors before its text, as some of our tools print it too"),
     _mask(r"\. Did you mean --[\w-]+\?$", "", "a mistyped option gets the nearest one suggested"),
 )
 
@@ -50,6 +51,7 @@ VOLATILE: Final = (
     _mask(r"(?<=TopicId: )\S{22}", "@ID@", "a topic id is drawn by lot"),
     _mask(r'(?<="topic_id":")\S{22}(?=")', "@ID@", "a topic id is drawn by lot"),
     _mask(r"\b1[6789]\d{11}\b", "@MS@", "the time, in ms"),
+    _mask(r"(?<=Cluster ID: )\S{22}", "@ID@", "a cluster's id is drawn by lot"),
     _mask(r"\[I@[0-9a-f]+|(?<=factor: )\[[\d, ]+\]", "@ARRAY@", "Java prints where a list lies in memory, ours what is in it"),
     _mask(r"salt=[\w+/=]+,stored_key=[\w+/=]+,server_key=[\w+/=]+", "@SALTED@", "salt is drawn by lot"),
     _mask(r"\b0x[0-9a-f]+\b", "@HEX@", "transaction and session ids"),

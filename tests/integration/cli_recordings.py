@@ -50,10 +50,10 @@ class Outcome:
     def seen(self, compared: Compared | None) -> Outcome:
         """What is compared of it."""
         match compared:
-            case Compared.NOTHING:
-                return Outcome(0, "", "")
             case Compared.LINES:
                 return Outcome(self.status, "\n".join(sorted(self.stdout.splitlines())), self.stderr)
+            case Compared.NOTHING:
+                return Outcome(0, "", "")
             case Compared.STATUS:
                 return Outcome(self.status, "", "")
             case Compared.STATUS_AND_STDOUT:
@@ -149,7 +149,7 @@ class Replay:
         tool = tool_named(case["argv"][0])
         assert tool is not None
         status, stdout, stderr = run(tool, self._arguments(case["argv"][1:]), case["stdin"])
-        names = {self._cluster.zookeeper.address: "@ZK@", self._nobody: "@NOBODY@", str(self._folder): "{DIR}"}
+        names = {self._cluster.zookeeper.address: "@ZK@", self._nobody: "@NOBODY@", str(self._folder): "{DIR}", str(self._folder.parent): "{DIR}"}
         names |= {f"127.0.0.1:{port}": f"@BROKER{number}@" for number, port in enumerate(self._cluster.ports)}
         return Outcome(status, *(cli_masks.of_ours(cli_masks.alike(text, names)) for text in (stdout, stderr)))
 

@@ -99,22 +99,6 @@ class Partition:
         """The log, if this broker leads."""
         return self.log if self.leader_id == self.local_broker_id else None
 
-    @property
-    def replication_factor(self) -> int:
-        """Number of replicas, without those that a reassignment is adding."""
-        return len([broker_id for broker_id in self.assignment if broker_id not in self.adding_replicas])
-
-    @property
-    def is_under_replicated(self) -> bool:
-        """Led by this broker, with replicas that are not in sync."""
-        return self.is_leader and len(self.in_sync.state.isr) < self.replication_factor
-
-    @property
-    def is_under_min_isr(self) -> bool:
-        """Led by this broker, with fewer replicas in sync than acks=all demands."""
-        leader_log = self.leader_log
-        return leader_log is not None and len(self.in_sync.state.isr) < leader_log.config.min_insync_replicas
-
     def local_log(self, current_leader_epoch: int = NO_CURRENT_EPOCH, *, require_leader: bool = False) -> Log:
         """The log. Raises FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH, NOT_LEADER_OR_FOLLOWER."""
         if current_leader_epoch not in (NO_CURRENT_EPOCH, self.leader_epoch):

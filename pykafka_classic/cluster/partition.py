@@ -77,8 +77,6 @@ class Partition:
         self.zk_version = 0
         self.controller_epoch = 0  # of the controller that last changed the leader
         self.assignment: tuple[int, ...] = ()
-        self.adding_replicas: tuple[int, ...] = ()
-        self.removing_replicas: tuple[int, ...] = ()
         self.in_sync = InSyncReplicas(services.local_broker_id, services.replica_lag_time_max_ms, services.is_alive)
 
     def __repr__(self) -> str:
@@ -177,7 +175,6 @@ class Partition:
     def _take_over(self, state: LeaderAndIsrPartitionState, isr: list[int] | tuple[int, ...]) -> None:
         self.controller_epoch = state.controller_epoch
         self.assignment = tuple(state.replicas)
-        self.adding_replicas, self.removing_replicas = tuple(state.adding_replicas), tuple(state.removing_replicas)
         self.in_sync.update(self.assignment, isr)
 
     def delete(self) -> None:

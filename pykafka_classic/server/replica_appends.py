@@ -97,8 +97,10 @@ class RecordAppends:
         while self._waiting:
             await after(self._clock, 0)
             deadline_ms = self._clock.monotonic_ms() + AT_ONCE_MS
-            while self._waiting and self._append_until(self._waiting[0], deadline_ms):
+            while self._append_until(self._waiting[0], deadline_ms):
                 spawn(self._finish(self._waiting.popleft()))
+                if not self._waiting or self._clock.monotonic_ms() >= deadline_ms:
+                    break
         self._goes_on = False
 
     async def _finish(self, request: _Request) -> None:

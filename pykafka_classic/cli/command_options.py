@@ -23,7 +23,7 @@ VERSION: Final = "version"
 
 _WIDTH: Final = 80
 _BETWEEN: Final = 2  # blanks between the columns, and before what goes on in the next line
-_INT32: Final = range(-(2**31), 2**31)
+_NUMBERS: Final = {"Integer": range(-(2**31), 2**31), "Long": range(-(2**63), 2**63)}
 _PIECES: Final = re.compile(r"[^\s.-]*(?:[.-]+(?=[^\s.-])|[.-]*\s*)")  # a line may end behind a blank, a full stop or a hyphen
 
 
@@ -55,9 +55,10 @@ class Option:
         name: without hyphens.
         description: for the help.
         argument: whether a value follows.
-        kind: the value's type as the help names it; "Integer" is checked.
+        kind: the value's type as the help names it; "Integer" and "Long" are checked.
         described_as: what the value is, for the help.
         default: the value where the option is not given, or is given without one.
+        checked_late: the type is checked where the value is read: Kafka has begun its work by then, and tells the error in another way.
     """
 
     name: str
@@ -66,6 +67,7 @@ class Option:
     kind: str = "String"
     described_as: str = ""
     default: str | None = None
+    checked_late: bool = False
 
     def usage(self) -> str:
         """The left column of the help."""
@@ -85,11 +87,21 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a command line said: options with their values (in order, none for an option without), and the words that belong to no option."""
+    """What a command line said.
+
+    Attributes:
+        known: all options that the tool has.
+        values: by option given, its values in order; none for an option that takes none.
+        left_over: words that belong to no option.
+        order: the options as they came, each as often as it was given.
+        arguments: the command line as it was.
+    """
 
     known: Mapping[str, Option]
     values: Mapping[str, Sequence[str]]
     left_over: Sequence[str]
+    order: Sequence[str] = ()
+    arguments: Sequence[str] = ()
 
     def has(self, name: str) -> bool:
         """True where the option was given."""
@@ -109,14 +121,26 @@ class Options:
         return value
 
     def integer(self, name: str) -> int:
-        """As `text`, as the number that `parse` made sure of."""
-        return int(self.text(name))
+        """As `text`, as a number. Raises UsageError where it is none."""
+        text = self.text(name)
+        _check(self.known[name], text)
+        return int(text)
+
+    def values_of(self, name: str) -> Sequence[str]:
+        """All values of an option that may be given more than once; none where it was not given."""
+        return self.values.get(name, ())
 
     def require(self, *names: str) -> None:
         """Raise UsageError, with help, for the first of `names` that was not given."""
         for name in names:
             if not self.has(name):
                 raise UsageError(f'Missing required argument "[{name}]"', with_help=True)
+
+    def refuse(self, name: str, *others: str) -> None:
+        """Raise UsageError, with help, where option `name` was given together with one of `others`."""
+        for other in others:
+            if self.has(name) and self.has(other):
+                raise UsageError(f'Option "[{name}]" can\'t be used with option "[{other}]"', with_help=True)
 
 
 DEFAULT_OPTIONS: Final = (Option(HELP, "Print usage information."), Option(VERSION, "Display Kafka version."))
@@ -127,6 +151,7 @@ def parse(options: Iterable[Option], arguments: Sequence[str]) -> Options:
     known = {option.name: option for option in (*options, *DEFAULT_OPTIONS)}
     values: dict[str, list[str]] = {}
     left_over: list[str] = []
+    order: list[str] = []
     rest = list(arguments)
     while rest:
         word = rest.pop(0)
@@ -138,13 +163,21 @@ def parse(options: Iterable[Option], arguments: Sequence[str]) -> Options:
             continue
         name, equals, value = word.removeprefix("--" if word.startswith("--") else "-").partition("=")
         if name not in known:
-            raise UsageError(f"{name if word.startswith('--') else name[:1]} is not a recognized option")
+            raise UsageError(_unknown(word, name, known))
         given = values.setdefault(name, [])
+        order.append(name)
         if known[name].argument is not Argument.NONE:
             given += [value] if equals else _following_value(known[name], rest)
-        for text in given:
+        for text in given if not known[name].checked_late else ():
             _check(known[name], text)
-    return Options(known, values, left_over)
+    return Options(known, values, left_over, order, arguments)
+
+
+def _unknown(word: str, name: str, known: Iterable[str]) -> str:
+    from pykafka_classic.cli.suggestions import did_you_mean
+
+    suggestion = did_you_mean(name, known, prefix="--")
+    return f"{name if word.startswith('--') else name[:1]} is not a recognized option{'.' if suggestion else ''}{suggestion}"
 
 
 def _following_value(option: Option, rest: list[str]) -> list[str]:
@@ -156,7 +189,7 @@ def _following_value(option: Option, rest: list[str]) -> list[str]:
 
 
 def _check(option: Option, text: str) -> None:
-    if option.kind == "Integer" and not (re.fullmatch(r"[+-]?[0-9]+", text) and int(text) in _INT32):
+    if option.kind in _NUMBERS and not (re.fullmatch(r"[+-]?[0-9]+", text) and int(text) in _NUMBERS[option.kind]):
         raise UsageError(f"Cannot parse argument '{text}' of option {option.name}")
 
 

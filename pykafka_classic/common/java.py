@@ -39,13 +39,13 @@ def abs_java(value: int) -> int:
     return 0 if value == -(1 << 31) else abs(value)
 
 
-def hash_map_order(keys: Iterable[str]) -> list[str]:
-    """The order in which a java.util.HashMap made without a size gives back these different keys: by bucket; keys of one bucket as they were put in.
+def hash_map_order(keys: Iterable[str], *, capacity: int = 16) -> list[str]:
+    """The order in which a java.util.HashMap made with this capacity gives back these different keys: by bucket; keys of one bucket as they were put in.
 
     A bucket of eight keys or more may become a tree, whose order is not told here.
     """
     ordered = list(keys)
-    buckets = 16
+    buckets = 1 << max(0, capacity - 1).bit_length()
     while len(ordered) > buckets * 3 // 4:
         buckets *= 2
 

@@ -14,13 +14,16 @@ import time
 from collections import deque
 from collections.abc import Callable
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Final, Self, TypeVar
 
 from pykafka_classic.common.promise import Promise
 from pykafka_classic.common.zookeeper import Request, Result, SessionEvent, WatchEvent
 from pykafka_classic.edges.zookeeper import KazooZooKeeper, ZooKeeperSettings
 
 T = TypeVar("T")
+
+MAX_IN_FLIGHT: Final = 50
+CLOSE_S: Final = 2.0
 
 
 class QueueTimer:
@@ -86,8 +89,10 @@ class QueueLoop:
 class BlockingZooKeeper:
     """One session of a tool, begun by the constructor. Also a context manager. Raises ZooKeeperUnavailable where nobody answers in time."""
 
-    def __init__(self, connect: str, *, session_timeout_ms: int = 30_000, connection_timeout_ms: int = 15_000, max_in_flight: int = 50) -> None:
-        settings = ZooKeeperSettings(connect, session_timeout_ms, connection_timeout_ms, max_in_flight, name="[ZooKeeperClient tool]")
+    def __init__(self, connect: str, *, session_timeout_ms: int = 30_000, connection_timeout_ms: int = 15_000, creates_chroot: bool = True) -> None:
+        settings = ZooKeeperSettings(
+            connect, session_timeout_ms, connection_timeout_ms, MAX_IN_FLIGHT, creates_chroot=creates_chroot, name="[ZooKeeperClient tool]"
+        )
         self._loop = QueueLoop()
         self._events: deque[WatchEvent | SessionEvent] = deque()
         self.zk = KazooZooKeeper(settings, self._loop)
@@ -120,5 +125,6 @@ class BlockingZooKeeper:
         return self._events.popleft() if self._loop.run_until(lambda: bool(self._events), seconds=seconds) else None
 
     def close(self) -> None:
-        """End the session."""
-        self.wait(self.zk.close())
+        """End the session; where ZooKeeper does not answer it ends by itself, when its time is up."""
+        closed = self.zk.close()
+        self._loop.run_until(lambda: closed.settled, seconds=CLOSE_S)

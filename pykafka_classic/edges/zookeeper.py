@@ -51,6 +51,7 @@ class ZooKeeperSettings:
     connection_timeout_ms: int = 18_000
     max_in_flight: int = 10
     max_request_bytes: int = 0xFFFFF
+    creates_chroot: bool = True  # a broker makes its chroot; a tool that is given a wrong one must not
     name: str = "[ZooKeeperClient Kafka server]"
 
     @staticmethod
@@ -159,7 +160,7 @@ class KazooZooKeeper:
         return spawn(self._connect())
 
     async def _connect(self) -> None:
-        if self._settings.chroot:
+        if self._settings.chroot and self._settings.creates_chroot:
             await self._create_chroot()
         self._begin_session()
         log.info("%s Waiting until connected.", self._settings.name)

@@ -94,13 +94,8 @@ class DynamicBrokerConfig:
 
     def validate(self, wanted: Mapping[str, str], *, cluster_wide: bool) -> None:
         """May this become what is stored? Raises KafkaError (INVALID_REQUEST) with Kafka's words."""
-        _refuse(_not_dynamic(wanted), "Cannot update these configs dynamically")
-        _refuse(RELOADABLE_STORES & wanted.keys(), "These security configs can be dynamically updated only per-listener using the listener prefix")
         try:
-            for name, value in wanted.items():
-                _parse(name, value)
-            if cluster_wide:
-                _refuse(PER_BROKER & wanted.keys(), "Cannot update these configs at default cluster level, broker id must be specified")
+            check_names_and_values(wanted, cluster_wide=cluster_wide)
             _refuse(_unchangeable(wanted), "Broker configs that take a restart, as listeners cannot be changed while this broker runs")
             changed = self._merged(wanted, self.own) if cluster_wide else self._merged(self.defaults, wanted)
         except ConfigError as error:
@@ -120,6 +115,16 @@ class DynamicBrokerConfig:
                 cause = f"org.apache.kafka.common.config.ConfigException: Dynamic thread count update validation failed for {name}={new}, {complaint}"
                 # Kafka mixes up the arguments of its own exception; tools print it.
                 raise KafkaError(ErrorCode.INVALID_REQUEST, f"Invalid value {cause} for configuration Invalid dynamic configuration")
+
+
+def check_names_and_values(wanted: Mapping[str, str], *, cluster_wide: bool) -> None:
+    """What can be said of a wish without knowing the broker that it is for. Raises ConfigError, KafkaError (INVALID_REQUEST), with Kafka's words."""
+    _refuse(_not_dynamic(wanted), "Cannot update these configs dynamically")
+    _refuse(RELOADABLE_STORES & wanted.keys(), "These security configs can be dynamically updated only per-listener using the listener prefix")
+    for name, value in wanted.items():
+        _parse(name, value)
+    if cluster_wide:
+        _refuse(PER_BROKER & wanted.keys(), "Cannot update these configs at default cluster level, broker id must be specified")
 
 
 def is_dynamic(name: str) -> bool:

@@ -62,9 +62,9 @@ class JavaTools:
         """How a main class is started."""
         return [require_java(), *JVM_FLAGS, "-cp", self._class_path, main_class, *arguments]
 
-    def attempt(self, main_class: str, *arguments: str) -> tuple[int, str]:
+    def attempt(self, main_class: str, *arguments: str, stdin: str | None = None) -> tuple[int, str]:
         """Exit status, and what it printed: standard output, then standard error."""
-        done = self._run(main_class, *arguments)
+        done = self._run(main_class, *arguments, stdin=stdin or "")
         return done.returncode, done.stdout + done.stderr
 
     def run(self, main_class: str, *arguments: str, stdin: str = "") -> str:

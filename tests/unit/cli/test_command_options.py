@@ -36,7 +36,8 @@ def test_words_of_no_option_are_left_over() -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["--siz", "7"], "siz is not a recognized option"),
+        (["--siz", "7"], "siz is not a recognized option. Did you mean --size?"),
+        (["--number", "7"], "number is not a recognized option"),
         (["-xyz"], "x is not a recognized option"),
         (["--size"], "Option size requires an argument"),
         (["--size", "many"], "Cannot parse argument 'many' of option size"),

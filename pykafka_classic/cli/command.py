@@ -1,0 +1,173 @@
+"""How a tool runs: its command line, its streams, what it says of errors, and its exit status.
+
+A tool is a `Tool`: its name, what it is for, its options, and a body. `execute` runs it on given streams, `run_tool` as a process.
+
+| what happens | what is said | exit status |
+|---|---|---|
+| `--help`, or no argument | what the tool is for and its options, on stderr | 1, as with Kafka |
+| a command line that cannot be understood | a sentence on stderr, and the nearest option | 1 |
+| `CommandFailed` and whatever else was to be expected (files, brokers, ZooKeeper) | a sentence on stderr | 1, or as the tool says |
+| Ctrl-C | nothing | 130, at once |
+| the reader of stdout has seen enough (`| head`) | nothing | 0 |
+| a bug | a sentence on stderr; the trace where $PYKAFKA_TRACE is set | 1 |
+
+What costs time to load (kazoo, the protocol) is imported where it is used: a tool must answer at once.
+
+Source: facts/tools.md 1; 2.8 CommandLineUtils.scala.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from io import TextIOWrapper
+from typing import TYPE_CHECKING, Final, NoReturn
+
+from pykafka_classic.cli.command_options import HELP, VERSION, Option, Options, UsageError, help_text, parse
+
+if TYPE_CHECKING:
+    from typing import TextIO
+
+OK: Final = 0
+FAILED: Final = 1
+INTERRUPTED: Final = 130
+TRACE: Final = "PYKAFKA_TRACE"
+
+
+class CommandFailed(Exception):
+    """The tool cannot do what it was asked; the text is a sentence for the user."""
+
+    def __init__(self, message: str, *, status: int = FAILED) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+@dataclass(frozen=True, slots=True)
+class Console:
+    """The three streams of a tool."""
+
+    input: TextIO
+    output: TextIO
+    errors: TextIO
+
+    def say(self, line: str = "") -> None:
+        """A line on stdout."""
+        self.output.write(f"{line}\n")
+
+    def complain(self, line: str) -> None:
+        """A line on stderr, after what was said before it."""
+        self.output.flush()
+        self.errors.write(f"{line}\n")
+
+
+Body = Callable[[Options, Console], int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A command.
+
+    Attributes:
+        name: Kafka's, without `.sh`.
+        purpose: first line of the help.
+        options: all, but --help and --version.
+        body: does the work; returns the exit status, None for 0.
+        check: looks at the command line before anything else, even before --help and --version, as some of Kafka's tools do; raises UsageError.
+        notice: stands on stdout before all else.
+        without_arguments: first line of the help where there is no argument at all; None: an empty command line is one like any other.
+    """
+
+    name: str
+    purpose: str
+    options: tuple[Option, ...]
+    body: Body
+    without_arguments: str | None = ""
+    check: Callable[[Options], None] | None = None
+    notice: str = ""
+
+    def opening(self) -> str:
+        """What stands above the help where there was no argument."""
+        return self.without_arguments or self.purpose
+
+
+def execute(tool: Tool, arguments: Sequence[str], console: Console) -> int:
+    """Run a tool on these streams; its exit status. Lets KeyboardInterrupt and BrokenPipeError through."""
+    if tool.notice:
+        console.say(tool.notice)
+    try:
+        if not arguments and tool.without_arguments is not None:
+            raise UsageError(tool.opening(), with_help=True)
+        options = parse(tool.options, arguments)
+        if tool.check is not None:
+            tool.check(options)
+        if options.has(HELP):
+            raise UsageError(tool.purpose, with_help=True)
+        if options.has(VERSION):
+            return _say_version(console)
+        return tool.body(options, console) or OK
+    except UsageError as error:
+        console.complain(f"{error}\n{help_text(tool.options)}".rstrip("\n") if error.with_help else str(error))
+        return FAILED
+    except CommandFailed as error:
+        console.complain(str(error))
+        return error.status
+    except (BrokenPipeError, KeyboardInterrupt):
+        raise
+    except Exception as error:
+        console.complain(sentence_of(error, tool))
+        return FAILED
+
+
+def _say_version(console: Console) -> int:
+    from pykafka_classic.__main__ import program_version
+
+    console.say(program_version())
+    return OK
+
+
+def sentence_of(error: Exception, tool: Tool) -> str:
+    """What to tell the user of an error that no tool has put into words."""
+    from pykafka_classic.common.errors import KafkaError
+    from pykafka_classic.protocol.network import Disconnected, RequestTimedOut
+
+    if isinstance(error, KafkaError | Disconnected | RequestTimedOut | TimeoutError) and str(error):
+        return str(error)
+    if isinstance(error, OSError):
+        return f"{error.filename}: {error.strerror}" if error.filename is not None else str(error)
+    if os.environ.get(TRACE):
+        import traceback
+
+        return "".join(traceback.format_exception(error)).rstrip("\n")
+    return f"{tool.name} failed in a way that it should not ({type(error).__name__}: {error}); with {TRACE}=1 in the environment it tells where."
+
+
+def process_console() -> Console:
+    """The streams of this process: UTF-8 and lines as they are, whatever the locale; bytes that are no UTF-8 go through unharmed."""
+    for stream in (sys.stdin, sys.stdout):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="surrogateescape", newline="\n")
+    return Console(sys.stdin, sys.stdout, sys.stderr)
+
+
+def run_tool(tool: Tool) -> NoReturn:
+    """Run a tool as this process, and end it."""
+    console = process_console()
+    try:
+        status = execute(tool, sys.argv[1:], console)
+        console.output.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        status = OK
+    except KeyboardInterrupt:
+        leave_at_once()
+    sys.exit(status)
+
+
+def leave_at_once() -> NoReturn:
+    """After Ctrl-C: what was printed is printed, no thread is waited for."""
+    try:
+        sys.stdout.flush()
+    finally:
+        os._exit(INTERRUPTED)

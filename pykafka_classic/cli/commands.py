@@ -1,0 +1,38 @@
+"""Which module is which tool."""
+
+from __future__ import annotations
+
+from typing import Final
+
+TOOLS: Final = {
+    "kafka-consumer-groups": "consumer_groups",
+    "kafka-dump-log": "dump_log",
+    "kafka-topics": "topics",
+    "kafka-configs": "configs",
+    "kafka-preferred-replica-election": "preferred_replica_election",
+    "kafka-reassign-partitions": "reassign_partitions",
+    "kafka-server-start": "server_start",
+    "kafka-server-stop": "server_stop",
+    "zookeeper-server-start": "zookeeper_start",
+    "zookeeper-server-stop": "zookeeper_stop",
+}
+"""Kafka's names of the scripts, without `.sh`, and our modules in this package."""
+
+CLASSES: Final = {
+    "kafka.Kafka": "server_start",
+    "kafka.admin.ConsumerGroupCommand": "consumer_groups",
+    "kafka.admin.TopicCommand": "topics",
+    "kafka.admin.ConfigCommand": "configs",
+    "kafka.admin.PreferredReplicaLeaderElectionCommand": "preferred_replica_election",
+    "kafka.admin.ReassignPartitionsCommand": "reassign_partitions",
+    "kafka.tools.DumpLogSegments": "dump_log",
+}
+"""Kafka's classes, as people call them by kafka-run-class.sh."""
+
+
+def module_of(name: str) -> str | None:
+    """The module of a tool that is named in one of the three ways; None where there is none."""
+    name = name.removesuffix(".sh")
+    if name in TOOLS.values():
+        return name
+    return TOOLS.get(name) or CLASSES.get(name)

@@ -1,0 +1,79 @@
+"""Where our tools differ from Apache's on purpose, case by case of tests/golden/data/cli, and why."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Final, NamedTuple
+
+
+class Compared(Enum):
+    """What is compared all the same."""
+
+    NOTHING = "nothing"
+    STATUS = "the exit status"
+    STATUS_AND_STDOUT = "exit status and stdout"
+    COUNTS = "everything, but of replicas their number"
+    LINES = "everything, but the order of lines"
+    SOME_LINES = "everything, but lines of topics placed by lot"
+
+
+class Difference(NamedTuple):
+    """What is compared, and why not everything."""
+
+    compared: Compared
+    why: str
+
+
+_VERSION: Final = Difference(Compared.STATUS, "the version is our own")
+_LOT: Final = Difference(Compared.COUNTS, "replicas are placed by lot")
+_LOT_LINES: Final = Difference(Compared.SOME_LINES, "which partitions of zebra and counted lack broker 2 is a matter of lot")
+_UNREACHABLE: Final = Difference(Compared.STATUS, "one sentence within five seconds, on stderr, that says what was tried; Kafka waits for up to a minute")
+_FILE: Final = Difference(Compared.STATUS_AND_STDOUT, "the sentence says what is wrong with the file; Kafka says only its name")
+_NO_SCRAM: Final = Difference(Compared.NOTHING, "our brokers do not serve AlterUserScramCredentials; --zookeeper does it")
+_JSON: Final = Difference(Compared.STATUS, "Python's parser says in its own words what is wrong with the JSON")
+_SAYS_WHY: Final = Difference(Compared.STATUS_AND_STDOUT, "our sentence gives the reason, which stands in the middle of Kafka's stack trace")
+_ADDRESS: Final = Difference(Compared.STATUS, "our sentence says which form is wanted")
+
+DIFFERENCES: Final[dict[str, dict[str, Difference]]] = {
+    "kafka-topics": {
+        "version": _VERSION,
+        "describe zk all": _LOT,
+        "describe bs all": _LOT,
+        "describe bs internal": _LOT,
+        "describe zk under replicated": _LOT_LINES,
+        "describe bs under replicated": _LOT_LINES,
+        "describe bs at min isr away": _LOT_LINES,
+        "describe bs at min isr": _LOT_LINES,
+        "list bs nobody": _UNREACHABLE,
+        "list zk nobody": _UNREACHABLE,
+        "list bs no port": _UNREACHABLE,
+        "list bs bad port": _ADDRESS,
+        "list bs empty": _ADDRESS,
+        "command config file missing": _FILE,
+    },
+    "kafka-consumer-groups": {
+        "reset without scenario": Difference(
+            Compared.STATUS, "Kafka lists the scenarios in the order of where they lie in memory, ours in the order of the help"
+        ),
+        "nobody": Difference(Compared.STATUS, "one sentence within five seconds that says what was tried"),
+    },
+    "kafka-configs": {
+        "version": _VERSION,
+        "describe all": Difference(
+            Compared.LINES, "keys of one hash bucket come as the broker tells of them, and Kafka's broker keeps them in a Scala hash map"
+        ),
+        "unknown topic": Difference(Compared.STATUS_AND_STDOUT, "Kafka's sentence is empty"),
+        "scram": _NO_SCRAM,
+        "scram describe": _NO_SCRAM,
+    },
+    "kafka-reassign-partitions": {
+        "version": _VERSION,
+        "generate": _LOT,
+        "generate zk": _LOT,
+        "rubbish": _JSON,
+    },
+    "kafka-reassign-partitions-zookeeper": {"generate": _LOT, "generate two": _LOT, "rubbish": _JSON, "nobody": _UNREACHABLE},
+    "kafka-leader-election": {"version": _VERSION},
+    "kafka-preferred-replica-election": {"nobody": _UNREACHABLE, "in progress": _SAYS_WHY},
+    "kafka-configs-zookeeper": {"file missing": _FILE, "nobody": _UNREACHABLE},
+}

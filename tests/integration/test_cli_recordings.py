@@ -1,0 +1,30 @@
+"""Our command-line tools print what Apache's printed: every recorded case, in its order, on a cluster of ours. What differs on purpose: cli_differences.py."""
+
+from __future__ import annotations
+
+import functools
+
+import pytest
+
+from tests.integration.cli_differences import DIFFERENCES
+from tests.integration.cli_recordings import DATA, Played, play, recording, tool_named
+
+RECORDINGS = tuple(sorted(path.stem for path in DATA.glob("*.json") if not path.stem.startswith("old-")))
+CASES = [(name, case["name"]) for name in RECORDINGS for case in recording(name)["cases"] if tool_named(case["argv"][0]) is not None]
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> functools._lru_cache_wrapper[dict[str, Played]]:
+    """Plays a recording when its first case is asked for."""
+    return functools.cache(lambda name: play(name, tmp_path_factory.mktemp(name)))
+
+
+@pytest.mark.parametrize(("name", "case"), CASES, ids=[f"{name}: {case}" for name, case in CASES])
+def test_a_tool_says_what_apaches_says(played: functools._lru_cache_wrapper[dict[str, Played]], name: str, case: str) -> None:
+    outcome = played(name)[case]
+    assert outcome.found == outcome.wanted
+
+
+def test_every_difference_is_of_a_case() -> None:
+    known = {(name, case["name"]) for name in DIFFERENCES for case in recording(name)["cases"]}
+    assert {(name, case) for name, cases in DIFFERENCES.items() for case in cases} <= known

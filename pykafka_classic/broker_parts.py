@@ -38,6 +38,7 @@ from pykafka_classic.server.offsets_topic import ReplicatedOffsetsTopic
 from pykafka_classic.server.producer_id_manager import ProducerIdManager
 from pykafka_classic.server.replica_manager import ReplicaManager
 from pykafka_classic.server.replica_services import ReplicaServices
+from pykafka_classic.server.scram_credentials import ScramCredentials
 from pykafka_classic.server.topic_admin import TopicAdmin
 from pykafka_classic.server.topic_configs import TopicConfigs
 from pykafka_classic.server.topic_waiters import TopicWaiters
@@ -167,6 +168,7 @@ class BrokerBuilder:
             topic_admin=topic_admin,
             config_admin=ConfigAdmin(dynamic, seams.zk, self._metadata_cache),
             client_quotas=ClientQuotas(seams.zk),
+            scram_credentials=ScramCredentials(seams.zk),
             topic_configs=TopicConfigs(seams.zk, seams.clock, replica_manager.update_topic_config),
             auto_topic_creation=AutoTopicCreation(config, self._metadata_cache, topic_admin),
             topic_waiters=waiters,

@@ -71,6 +71,11 @@ def owner_path(group: str, topic: str, partition: int) -> str:
     return f"{owners_path(group, topic)}/{partition}"
 
 
+def offsets_parent_path(group: str) -> str:
+    """The parent of the topics in which a group has come somewhere."""
+    return f"{group_path(group)}/offsets"
+
+
 def offsets_path(group: str, topic: str) -> str:
     """The parent of the offsets of a topic's partitions."""
     return f"{group_path(group)}/offsets/{topic}"

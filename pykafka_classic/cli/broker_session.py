@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -17,15 +18,24 @@ DEFAULT_CLIENT_ID: Final = "adminclient-1"
 PLAINTEXT: Final = "PLAINTEXT"
 
 
-def open_admin(bootstrap: str, properties_file: str | None = None) -> Admin:
-    """An admin client. CommandFailed says which addresses were tried, and why no broker answered."""
+def open_admin(bootstrap: str, properties_file: str | None = None, *, api_timeout_ms: int | None = None) -> Admin:
+    """An admin client. CommandFailed says which addresses were tried, and why no broker answered.
+
+    Args:
+        bootstrap: addresses.
+        properties_file: of --command-config.
+        api_timeout_ms: how long a call may take; None: as the file says, else a minute.
+    """
     logging.getLogger().addHandler(logging.NullHandler())  # a tool tells what went wrong by itself
     properties = read_properties(properties_file) if properties_file is not None else {}
     protocol = properties.get("security.protocol", PLAINTEXT)
     if protocol != PLAINTEXT:
         raise CommandFailed(f"security.protocol={protocol} is not served: these tools speak {PLAINTEXT}.")
+    settings = _settings(properties)
+    if api_timeout_ms is not None:
+        settings = replace(settings, default_api_timeout_ms=api_timeout_ms)
     try:
-        return Admin(bootstrap, client_id=properties.get("client.id", DEFAULT_CLIENT_ID), settings=_settings(properties))
+        return Admin(bootstrap, client_id=properties.get("client.id", DEFAULT_CLIENT_ID), settings=settings)
     except NoBroker as error:
         raise CommandFailed(f"Cannot reach the cluster at {bootstrap}: {error}.") from error
     except ValueError as error:

@@ -75,6 +75,7 @@ class Tool:
         purpose: first line of the help.
         options: all, but --help and --version.
         body: does the work; returns the exit status, None for 0.
+        check: looks at the command line before anything else, even before --help and --version, as some of Kafka's tools do; raises UsageError.
         notice: stands on stdout before all else.
         without_arguments: first line of the help where there is no argument at all; None: an empty command line is one like any other.
     """
@@ -84,6 +85,7 @@ class Tool:
     options: tuple[Option, ...]
     body: Body
     without_arguments: str | None = ""
+    check: Callable[[Options], None] | None = None
     notice: str = ""
 
     def opening(self) -> str:
@@ -99,6 +101,8 @@ def execute(tool: Tool, arguments: Sequence[str], console: Console) -> int:
         if not arguments and tool.without_arguments is not None:
             raise UsageError(tool.opening(), with_help=True)
         options = parse(tool.options, arguments)
+        if tool.check is not None:
+            tool.check(options)
         if options.has(HELP):
             raise UsageError(tool.purpose, with_help=True)
         if options.has(VERSION):

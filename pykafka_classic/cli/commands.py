@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 TOOLS: Final = {
+    "kafka-consumer-groups": "consumer_groups",
     "kafka-dump-log": "dump_log",
     "kafka-topics": "topics",
     "kafka-configs": "configs",
@@ -20,6 +21,7 @@ TOOLS: Final = {
 
 CLASSES: Final = {
     "kafka.Kafka": "server_start",
+    "kafka.admin.ConsumerGroupCommand": "consumer_groups",
     "kafka.admin.TopicCommand": "topics",
     "kafka.admin.ConfigCommand": "configs",
     "kafka.admin.PreferredReplicaLeaderElectionCommand": "preferred_replica_election",

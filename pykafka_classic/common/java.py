@@ -29,6 +29,11 @@ def string_hash(text: str) -> int:
     return to_int32(result)
 
 
+def string_length(text: str) -> int:
+    """java.lang.String.length: UTF-16 code units, of which a character outside the basic plane takes two."""
+    return len(text) if text.isascii() else len(text.encode("utf-16-be", "surrogatepass")) // 2
+
+
 def abs_java(value: int) -> int:
     """kafka.utils.Utils.abs: the smallest int32 has no positive twin and gives 0."""
     return 0 if value == -(1 << 31) else abs(value)

@@ -25,7 +25,7 @@ from pykafka_classic.edges.reactor import Reactor
 from pykafka_classic.protocol.api_keys import ApiKey, spec_of
 from pykafka_classic.protocol.connection import ClientConnection
 from pykafka_classic.protocol.messages.produce import ProduceRequest
-from pykafka_classic.protocol.network import Disconnected, RequestTimedOut
+from pykafka_classic.protocol.network import CannotConnect, Disconnected, RequestTimedOut
 from pykafka_classic.protocol.schema import Message, Records, SchemaError
 
 log = logging.getLogger("kafka.network.NetworkClient")
@@ -124,7 +124,8 @@ class TwistedChannel:
     def ended(self, connection: _ChannelProtocol | None, reason: Failure) -> None:
         """The connection has ended, or (None) could not be made."""
         if connection is self._connection:
-            self._end(Disconnected(f"{self}: {reason.getErrorMessage()}"))
+            failure = Disconnected if connection is not None else CannotConnect
+            self._end(failure(f"{self}: {reason.getErrorMessage()}"))
 
     # inside
 

@@ -1,4 +1,4 @@
-"""Small files written off the deciders' thread: leader epochs and topic ids.
+"""Small files written off the deciders' thread: leader epochs and topic ids of logs, checkpoints of log dirs.
 
 Becoming leader of a thousand partitions changes a thousand leader-epoch-checkpoints, each with an fsync. The caches in memory count at once; the files follow
 in the background, the newest content of each only. Nothing waits for them but the recovery point: segments count as flushed only once their epochs are on
@@ -8,10 +8,18 @@ disk.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from pykafka_classic.common.clock import Background
 from pykafka_classic.common.promise import Promise
 from pykafka_classic.log.file_system import FileSystem
+
+
+class _Wanted(NamedTuple):
+    """A file's next content; `of_log_dir`: it lies in a log dir itself."""
+
+    data: bytes
+    of_log_dir: bool
 
 
 class DeferredWriter:
@@ -21,12 +29,12 @@ class DeferredWriter:
         self._file_system = file_system
         self._background = background
         self._on_error = on_error  # told the path and what went wrong
-        self._waiting: dict[str, bytes] = {}
+        self._waiting: dict[str, _Wanted] = {}
         self._written: Promise[None] | None = None  # of the running job and those behind it
 
-    def submit(self, path: str, data: bytes) -> None:
-        """Write `path` soon, atomically; the newest content wins."""
-        self._waiting[path] = data
+    def submit(self, path: str, data: bytes, *, of_log_dir: bool = False) -> None:
+        """Write `path` soon, atomically; the newest content wins. A log's directory may be gone by then, a log dir may not."""
+        self._waiting[path] = _Wanted(data, of_log_dir)
         if self._written is None:
             self._written = Promise()
             self._start()
@@ -34,7 +42,7 @@ class DeferredWriter:
     def discard(self, directory: str) -> None:
         """The directory was renamed or is going to be removed: what waits for it is not written."""
         prefix = directory + "/"
-        self._waiting = {path: data for path, data in self._waiting.items() if not path.startswith(prefix)}
+        self._waiting = {path: wanted for path, wanted in self._waiting.items() if not path.startswith(prefix)}
 
     def drained(self) -> Promise[None]:
         """Kept once all that was submitted so far has been written, or has failed and been reported."""
@@ -44,15 +52,15 @@ class DeferredWriter:
         batch, self._waiting = self._waiting, {}
         self._background.run(lambda: self._write(batch)).when_settled(self._done)
 
-    def _write(self, batch: dict[str, bytes]) -> list[tuple[str, OSError]]:
+    def _write(self, batch: dict[str, _Wanted]) -> list[tuple[str, OSError]]:
         failures = []
-        for path, data in batch.items():
+        for path, wanted in batch.items():
             try:
-                self._file_system.write_atomically(path, data)
-            except FileNotFoundError:
-                continue  # the log's directory was renamed or removed meanwhile; its new owner writes its own
+                self._file_system.write_atomically(path, wanted.data)
             except OSError as error:
-                failures.append((path, error))
+                # A log's directory that was renamed or removed meanwhile has a new owner, who writes his own file.
+                if not isinstance(error, FileNotFoundError) or wanted.of_log_dir:
+                    failures.append((path, error))
         return failures
 
     def _done(self, outcome: Promise[list[tuple[str, OSError]]]) -> None:

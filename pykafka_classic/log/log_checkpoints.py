@@ -56,5 +56,5 @@ class LogCheckpoints:
             if offset is not None and log.parent_dir in offsets:
                 offsets[log.parent_dir][partition] = offset
         for log_dir, of_dir in offsets.items():
-            self._services.writer.submit(f"{log_dir}/{name}", OffsetCheckpointFile.encode(of_dir))
+            self._services.writer.submit(f"{log_dir}/{name}", OffsetCheckpointFile.encode(of_dir), of_log_dir=True)
         return self._services.writer.drained()

@@ -221,7 +221,7 @@ class LogCleaner:
         self._write_checkpoint(one.parent_dir)
 
     def _write_checkpoint(self, log_dir: str) -> None:
-        self._services.writer.submit(f"{log_dir}/{checkpoints.CLEANER}", OffsetCheckpointFile.encode(self._clean_offsets[log_dir]))
+        self._services.writer.submit(f"{log_dir}/{checkpoints.CLEANER}", OffsetCheckpointFile.encode(self._clean_offsets[log_dir]), of_log_dir=True)
 
     def _read_checkpoint(self, log_dir: str) -> dict[TopicPartition, int]:
         try:

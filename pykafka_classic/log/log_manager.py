@@ -287,7 +287,7 @@ class LogManager:
     def write_meta_properties(self, properties: MetaProperties) -> None:
         """Note in every log dir whose it is."""
         for log_dir in self.online_log_dirs:
-            self.services.writer.submit(f"{log_dir}/{FILE_NAME}", properties.encode())
+            self.services.writer.submit(f"{log_dir}/{FILE_NAME}", properties.encode(), of_log_dir=True)
 
     # Tending
 

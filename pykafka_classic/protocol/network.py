@@ -16,6 +16,10 @@ class Disconnected(Exception):
     """No connection could be made, or it ended before the response came; the request may or may not have been carried out."""
 
 
+class CannotConnect(Disconnected):
+    """No connection could be made: the request has not been carried out."""
+
+
 class RequestTimedOut(Disconnected):
     """No response within the time given; the connection has been closed."""
 

@@ -101,18 +101,23 @@ class BatchBuilder:
         payload = b"".join(self._parts)
         if fields.codec != NONE:
             payload = compress(fields.codec, payload)
-        covered = BATCH_HEADER_FROM_ATTRIBUTES.pack(
-            fields.attributes,
-            max(self._last_offset - self._base_offset, 0),
-            self._base_timestamp,
-            self._max_timestamp if fields.log_append_time is None else fields.log_append_time,
-            fields.producer_id,
-            fields.producer_epoch,
-            fields.base_sequence,
-            self.records_count,
+        append_time = fields.log_append_time
+        return frame_batch(
+            replace(fields, base_offset=self._base_offset),
+            payload,
+            records_count=self.records_count,
+            last_offset_delta=max(self._last_offset - self._base_offset, 0),
+            timestamps=(self._base_timestamp, self._max_timestamp if append_time is None else append_time),
         )
-        head = BATCH_HEADER_TO_MAGIC.pack(self._base_offset, _LENGTH_OVER_RECORDS + len(payload), fields.partition_leader_epoch, 2)
-        return b"".join((head, CRC.pack(crc32c(payload, crc32c(covered))), covered, payload))
+
+
+def frame_batch(fields: BatchFields, payload: bytes, *, records_count: int, last_offset_delta: int, timestamps: tuple[int, int]) -> bytes:
+    """The batch around records that are encoded, and compressed as `fields` says. `timestamps`: base and largest, in ms."""
+    covered = BATCH_HEADER_FROM_ATTRIBUTES.pack(
+        fields.attributes, last_offset_delta, *timestamps, fields.producer_id, fields.producer_epoch, fields.base_sequence, records_count
+    )
+    head = BATCH_HEADER_TO_MAGIC.pack(fields.base_offset or 0, _LENGTH_OVER_RECORDS + len(payload), fields.partition_leader_epoch, 2)
+    return b"".join((head, CRC.pack(crc32c(payload, crc32c(covered))), covered, payload))
 
 
 def build_batch(records: Iterable[Record], fields: BatchFields | None = None, **changes: Any) -> bytes:

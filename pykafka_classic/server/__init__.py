@@ -6,7 +6,7 @@ controller says, `replica_appends` and `replica_reads` serve producers and consu
 
 Reading order: `request`, `dispatcher`, `metadata_cache`, `handlers/`; `replica_manager` and its parts, `delayed_produce`, `delayed_fetch`, `fetch_session*`;
 `replica_fetcher` (what one answer means for a follower), `fetcher_loop`, `fetcher_manager`; `isr_manager`; `topic_admin`, `topic_configs`, `config_admin`;
-`dynamic_broker_config`, `client_quotas`; `log_dirs`, `log_dir_mover`, `replication_quota`; `broker_registration`, `controlled_shutdown`.
+`dynamic_broker_config`, `client_quotas`, `scram_credentials`; `log_dirs`, `log_dir_mover`, `replication_quota`; `broker_registration`, `controlled_shutdown`.
 
 Mirrors kafka.server (KafkaApis, ReplicaManager, AbstractFetcherThread, ReplicaFetcherThread, DelayedProduce, DelayedFetch, FetchSession, MetadataCache,
 AlterIsrManager, AdminManager) and kafka.zk.AdminZkClient.

@@ -21,6 +21,7 @@ from pykafka_classic.server.fetch_session import FetchManager
 from pykafka_classic.server.metadata_cache import MetadataCache
 from pykafka_classic.server.producer_id_manager import ProducerIdManager
 from pykafka_classic.server.replica_manager import ReplicaManager
+from pykafka_classic.server.scram_credentials import ScramCredentials
 from pykafka_classic.server.topic_admin import TopicAdmin
 from pykafka_classic.server.topic_configs import TopicConfigs
 from pykafka_classic.server.topic_waiters import TopicWaiters
@@ -43,6 +44,7 @@ class BrokerServices:
     topic_admin: TopicAdmin
     config_admin: ConfigAdmin
     client_quotas: ClientQuotas
+    scram_credentials: ScramCredentials
     topic_configs: TopicConfigs
     auto_topic_creation: AutoTopicCreation
     topic_waiters: TopicWaiters

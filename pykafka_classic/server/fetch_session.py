@@ -24,6 +24,7 @@ from pykafka_classic.cluster.partition_fetch import UNKNOWN_OFFSET, PartitionFet
 from pykafka_classic.common.clock import Clock, Random
 from pykafka_classic.common.errors import ErrorCode
 from pykafka_classic.common.topic_partition import TopicPartition
+from pykafka_classic.protocol.fetch_session_handler import FINAL_EPOCH, INITIAL_EPOCH, NO_SESSION, next_epoch
 from pykafka_classic.protocol.messages.fetch import (
     AbortedTransaction,
     EpochEndOffset,
@@ -38,18 +39,7 @@ from pykafka_classic.server.fetch_values import FetchPartitionData
 
 log = logging.getLogger("kafka.server.FetchManager")
 
-NO_SESSION: Final = 0
-INITIAL_EPOCH: Final = 0
-FINAL_EPOCH: Final = -1
-INT_MAX: Final = 2**31 - 1
 FIRST_SESSION_VERSION: Final = 7
-
-
-def next_epoch(epoch: int) -> int:
-    """The epoch that follows: 1 after the largest, and -1 stays."""
-    if epoch < 0:
-        return FINAL_EPOCH
-    return 1 if epoch == INT_MAX else epoch + 1
 
 
 class FetchContext:

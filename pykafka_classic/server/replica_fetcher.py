@@ -29,9 +29,9 @@ from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.log.log import Log
 from pykafka_classic.protocol import ibp
 from pykafka_classic.protocol.api_keys import ApiKey
+from pykafka_classic.protocol.fetch_session_handler import FetchSessionHandler
 from pykafka_classic.protocol.messages.fetch import FetchablePartitionResponse, FetchPartition, FetchRequest, FetchResponse
 from pykafka_classic.protocol.messages.offset_for_leader_epoch import EpochEndOffset, OffsetForLeaderEpochRequest, OffsetForLeaderEpochResponse
-from pykafka_classic.server.fetch_session_handler import FetchSessionHandler
 from pykafka_classic.server.fetcher_requests import epoch_request_of
 from pykafka_classic.server.fetcher_settings import FetcherSettings
 from pykafka_classic.server.partition_fetch_state import InitialFetchState, OffsetTruncationState, PartitionFetchState, ReplicaState, truncation_state

@@ -1,24 +1,17 @@
-"""Brokers of Apache Kafka as processes, and clusters of theirs and ours. Maven fetches a release's jars once into a folder of the user's cache."""
+"""Brokers of Apache Kafka as processes, and clusters of theirs and ours."""
 
 from __future__ import annotations
 
-import functools
-import os
 import re
-import shutil
-import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-import pytest
-
 from pykafka_classic.edges.child_processes import ChildProcess
 from pykafka_classic.edges.processes import require_java
 from pykafka_classic.testing.cluster import LocalCluster
+from tests.integration import java_tools
 
-POM: Final = Path(__file__).parent / "java" / "broker-pom.xml"
-FETCH_S: Final = 600
 # Each release with the newest Scala that it was published for.
 SCALA: Final = {"2.8.2": "2.13", "2.4.1": "2.13", "1.1.1": "2.12", "0.10.2.2": "2.12"}
 STARTED_LINE: Final = re.compile(r"\[Kafka ?Server (id=)?\d+\],? started")
@@ -33,22 +26,9 @@ log4j.appender.out.layout.ConversionPattern=[%d] %p %m (%c)%n
 """
 
 
-@functools.cache
 def class_path(version: str) -> str:
-    """The jars of a release; skips the test where they cannot be had (no Maven, no network)."""
-    if shutil.which("mvn") is None:
-        pytest.skip("`mvn` is not installed: Apache Kafka's brokers cannot be fetched")
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pykafka_classic" / f"kafka-broker-{version}"
-    if not (cache / "complete").exists():
-        cache.mkdir(parents=True, exist_ok=True)
-        settings = [f"-Dkafka.version={version}", f"-Dscala.version={SCALA[version]}", f"-DoutputDirectory={cache}"]
-        command = ["mvn", "-q", "-B", "-f", str(POM), "dependency:copy-dependencies", *settings]
-        fetched = subprocess.run(command, capture_output=True, text=True, timeout=FETCH_S, check=False)
-        if fetched.returncode != 0:
-            pytest.skip(f"the jars of Apache Kafka {version} cannot be fetched: {fetched.stdout.strip()[-300:]}")
-        (cache / "complete").touch()
-    assert (cache / f"kafka_{SCALA[version]}-{version}.jar").exists()
-    return f"{cache}/*"
+    """The jars of a release's brokers; skips the test where they cannot be had."""
+    return java_tools.class_path(f"kafka-broker-{version}", "broker-pom.xml", version, SCALA[version])
 
 
 class ApacheBroker(ChildProcess):

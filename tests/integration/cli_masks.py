@@ -24,6 +24,8 @@ def _mask(pattern: str, stands: str, why: str) -> Mask:
 
 # Only Apache's output has these.
 OF_JAVA: Final = (
+    _mask(r"^\[@TIME@\] WARN (New offset .*) \([\w.$]+\)$", r"WARN \1", "ours says it without the time and the class of a log line"),
+    _mask(rf"^{_CLASS}: .*\n(?=\tat )", "", "the head of a stack trace: stdout has said it"),
     _mask(r"^\[@TIME@\] ERROR (?:(?!^\[@TIME@\]).|\n)*?^ \([\w.$]+\)\n", "", "the tool's log repeats, with a trace, what stdout has said"),
     _mask(r"^\[@TIME@\] (?:WARN|ERROR) .*\([\w.$]+\)\n", "", "the log of Kafka's client library: ours tells the outcome"),
     _mask(r"^log4j:WARN .*\n", "", "a library's complaint that it has not been configured"),
@@ -43,6 +45,7 @@ OF_OURS: Final = (
 
 # What differs from run to run.
 VOLATILE: Final = (
+    _mask(r"(?<=-)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", "@UUID@", "the second part of a member id is drawn by lot"),
     _mask(r"(?<=\[)\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}(?=\])", "@TIME@", "the time of a log line"),
     _mask(r"(?<=TopicId: )\S{22}", "@ID@", "a topic id is drawn by lot"),
     _mask(r'(?<="topic_id":")\S{22}(?=")', "@ID@", "a topic id is drawn by lot"),

@@ -23,7 +23,7 @@ from pykafka_classic.cli.command import Console, Tool, execute
 from pykafka_classic.cli.commands import module_of
 from pykafka_classic.common.zookeeper import Exists
 from pykafka_classic.edges.blocking_zookeeper import BlockingZooKeeper
-from pykafka_classic.edges.child_processes import free_ports, wait_until
+from pykafka_classic.edges.child_processes import ChildProcess, free_ports, wait_until
 from pykafka_classic.testing.cluster import LocalCluster
 from tests.integration import cli_masks
 from tests.integration.apache import class_path
@@ -112,17 +112,25 @@ class Replay:
         ports = sorted({int(port) for port in re.findall(r"127\.0\.0\.1:(2[57]\d\d\d)", recorded)})
         self._first = ports[0] - ports[0] % 100 + 92 if ports else 25192
         self._nobody = f"127.0.0.1:{free_ports(1)[0]}"
+        self._started: dict[str, ChildProcess] = {}
 
     def play(self) -> dict[str, Played]:
         """All cases, in their order, by name."""
-        with contextlib.chdir(self._folder):
-            played = {}
-            for case in self._cases:
-                for step in case.get("before", ()):
-                    self._step(step)
-                if tool_named(case["argv"][0]) is not None:
-                    played[case["name"]] = self._case(case)
-            return played
+        try:
+            with contextlib.chdir(self._folder):
+                return self._play_all()
+        finally:
+            for process in self._started.values():
+                process.kill()
+
+    def _play_all(self) -> dict[str, Played]:
+        played = {}
+        for case in self._cases:
+            for step in case.get("before", ()):
+                self._step(step)
+            if tool_named(case["argv"][0]) is not None:
+                played[case["name"]] = self._case(case)
+        return played
 
     def _case(self, case: Case) -> Played:
         difference = self._differences.get(case["name"])
@@ -161,10 +169,16 @@ class Replay:
 
     def _step(self, step: Mapping[str, Any]) -> None:
         match step:
+            case {"start": name, "run": [tool, *words]}:
+                command = JavaTools(class_path("2.8.2")).command(APACHE_TOOLS[tool], *self._arguments(words))
+                self._started[name] = ChildProcess(command, log_path=self._folder / f"{name}.log")
+                self._started[name].start()
             case {"run": [name, *words]}:
                 self._run_step(name, self._arguments(words), step.get("stdin"))
             case {"file": name, "content": content}:
                 (self._folder / name).write_text(content)
+            case {"stop": name}:
+                self._started.pop(name).stop()
             case {"stop_broker": number}:
                 broker = self._cluster.brokers[number]
                 broker.stop() if step["signal"] == "SIGTERM" else broker.kill()

@@ -1,45 +1,20 @@
-"""Apache Kafka 2.8.2's own console tools and clients (Java). Runs where Maven is installed: it fetches the jars once into a folder of the user's cache."""
+"""Apache Kafka 2.8.2's own console tools and clients (Java). Runs where Maven is installed."""
 
 from __future__ import annotations
 
 import json
-import os
 import random
-import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
 
 import pytest
 
-from pykafka_classic.edges.processes import require_java
 from pykafka_classic.testing.cluster import LocalCluster
 from tests.integration.conftest import assert_no_stack_traces
 from tests.integration.foreign import Sent, create_topic, eventually, read_all, send
+from tests.integration.java_tools import JavaTools, needs_maven, tools_class_path
 
-POM: Final = Path(__file__).parent / "java" / "pom.xml"
-VERSION: Final = "2.8.2"
-FETCH_S: Final = 600
-RUN_S: Final = 90
-JVM_FLAGS: Final = ("-Xmx192m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto")
-
-pytestmark = pytest.mark.skipif(shutil.which("mvn") is None, reason="`mvn` is not installed: Apache's Java tools are not tried")
-
-
-@pytest.fixture(scope="module")
-def class_path() -> str:
-    """Kafka's jars; skips where they cannot be had (no network)."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pykafka_classic" / f"kafka-{VERSION}-jars"
-    if not (cache / "complete").exists():
-        cache.mkdir(parents=True, exist_ok=True)
-        command = ["mvn", "-q", "-B", "-f", str(POM), "dependency:copy-dependencies", f"-DoutputDirectory={cache}"]
-        fetched = subprocess.run(command, capture_output=True, text=True, timeout=FETCH_S, check=False)
-        if fetched.returncode != 0:
-            pytest.skip(f"Kafka's jars cannot be fetched: {fetched.stdout.strip()[-300:]}")
-        (cache / "complete").touch()
-    assert (cache / f"kafka_2.13-{VERSION}.jar").exists()
-    return f"{cache}/*"
+pytestmark = needs_maven
 
 
 @pytest.fixture(scope="module")
@@ -49,30 +24,12 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCluster]:
     assert_no_stack_traces(running)
 
 
-class Tools:
-    """Runs Kafka's main classes."""
-
-    def __init__(self, class_path: str) -> None:
-        self._class_path = class_path
-
-    def run(self, main_class: str, *arguments: str, stdin: str = "") -> str:
-        """Standard output; AssertionError with all that it wrote where it fails."""
-        command = [require_java(), *JVM_FLAGS, "-cp", self._class_path, main_class, *arguments]
-        done = subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=RUN_S, check=False)
-        assert done.returncode == 0, f"{main_class} {' '.join(arguments)}: exit {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
-        return done.stdout
-
-    def topics(self, *arguments: str) -> str:
-        """kafka-topics."""
-        return self.run("kafka.admin.TopicCommand", *arguments)
+@pytest.fixture(scope="module")
+def tools() -> JavaTools:
+    return JavaTools(tools_class_path("2.8.2"))
 
 
-@pytest.fixture
-def tools(class_path: str) -> Tools:
-    return Tools(class_path)
-
-
-def test_what_the_console_producer_sends_the_console_consumer_reads(cluster: LocalCluster, tools: Tools) -> None:
+def test_what_the_console_producer_sends_the_console_consumer_reads(cluster: LocalCluster, tools: JavaTools) -> None:
     create_topic(cluster.bootstrap, "console")
     lines = [f"line {number} äöü" for number in range(200)]
     tools.run(
@@ -92,7 +49,7 @@ def test_what_the_console_producer_sends_the_console_consumer_reads(cluster: Loc
 
 
 @pytest.mark.parametrize("codec", ["gzip", "snappy", "lz4", "zstd"])
-def test_java_and_librdkafka_read_each_others_compressed_records(cluster: LocalCluster, tools: Tools, codec: str) -> None:
+def test_java_and_librdkafka_read_each_others_compressed_records(cluster: LocalCluster, tools: JavaTools, codec: str) -> None:
     topic = f"java-{codec}"
     create_topic(cluster.bootstrap, topic, partitions=1)
     send(cluster.bootstrap, topic, [Sent(None, b"from librdkafka " * 20)] * 50, acks="all", compression_codec=codec)
@@ -112,7 +69,7 @@ def test_java_and_librdkafka_read_each_others_compressed_records(cluster: LocalC
     assert [(stored.record.value or b"").decode() for stored in read_all(cluster.bootstrap, topic)[0]] == expected
 
 
-def test_topics_are_made_described_listed_and_deleted_through_a_broker(cluster: LocalCluster, tools: Tools) -> None:
+def test_topics_are_made_described_listed_and_deleted_through_a_broker(cluster: LocalCluster, tools: JavaTools) -> None:
     where = ("--bootstrap-server", cluster.bootstrap)
     made = tools.topics(*where, "--create", "--topic", "by-broker", "--partitions", "3", "--replication-factor", "3", "--config", "retention.ms=3600000")
     assert "Created topic by-broker." in made
@@ -124,7 +81,7 @@ def test_topics_are_made_described_listed_and_deleted_through_a_broker(cluster: 
     eventually(lambda: "by-broker" not in tools.topics(*where, "--list").splitlines(), "the topic is gone")
 
 
-def test_topics_are_made_described_listed_and_deleted_through_zookeeper(cluster: LocalCluster, tools: Tools) -> None:
+def test_topics_are_made_described_listed_and_deleted_through_zookeeper(cluster: LocalCluster, tools: JavaTools) -> None:
     where = ("--zookeeper", cluster.zookeeper.address)
     assert "Created topic by-zookeeper." in tools.topics(*where, "--create", "--topic", "by-zookeeper", "--partitions", "2", "--replication-factor", "3")
     described = tools.topics(*where, "--describe", "--topic", "by-zookeeper")
@@ -135,7 +92,7 @@ def test_topics_are_made_described_listed_and_deleted_through_zookeeper(cluster:
     eventually(lambda: "by-zookeeper" not in tools.topics(*where, "--list").splitlines(), "the topic is gone")
 
 
-def test_the_console_consumer_reads_as_a_group_and_the_group_is_described(cluster: LocalCluster, tools: Tools) -> None:
+def test_the_console_consumer_reads_as_a_group_and_the_group_is_described(cluster: LocalCluster, tools: JavaTools) -> None:
     create_topic(cluster.bootstrap, "java-grouped")
     send(cluster.bootstrap, "java-grouped", [Sent(None, str(number).encode()) for number in range(100)], acks="all")
     options = ("--bootstrap-server", cluster.bootstrap, "--topic", "java-grouped", "--group", "java-readers", "--max-messages", "100")
@@ -147,7 +104,7 @@ def test_the_console_consumer_reads_as_a_group_and_the_group_is_described(cluste
     assert rows and sum(int(row[3]) for row in rows) == 100 and {row[5] for row in rows} == {"0"}
 
 
-def test_an_idempotent_java_producer_goes_on_with_the_performance_tool(cluster: LocalCluster, tools: Tools) -> None:
+def test_an_idempotent_java_producer_goes_on_with_the_performance_tool(cluster: LocalCluster, tools: JavaTools) -> None:
     create_topic(cluster.bootstrap, "performance")
     properties = ("acks=all", "enable.idempotence=true", f"bootstrap.servers={cluster.bootstrap}")
     told = tools.run(
@@ -167,7 +124,7 @@ def test_an_idempotent_java_producer_goes_on_with_the_performance_tool(cluster: 
     assert sum(map(len, read_all(cluster.bootstrap, "performance").values())) == 20_000
 
 
-def test_replicas_move_between_log_dirs_as_kafkas_tools_ask(tmp_path: Path, tools: Tools) -> None:
+def test_replicas_move_between_log_dirs_as_kafkas_tools_ask(tmp_path: Path, tools: JavaTools) -> None:
     dirs = [str(tmp_path / "one"), str(tmp_path / "two")]
     with LocalCluster(tmp_path, brokers=1, overrides={"log.dirs": ",".join(dirs)}) as cluster:
         create_topic(cluster.bootstrap, "moving", partitions=1, replicas=1)
@@ -187,7 +144,7 @@ def test_replicas_move_between_log_dirs_as_kafkas_tools_ask(tmp_path: Path, tool
     assert_no_stack_traces(cluster)
 
 
-def log_dirs_of(tools: Tools, cluster: LocalCluster, topic: str) -> dict[str, int]:
+def log_dirs_of(tools: JavaTools, cluster: LocalCluster, topic: str) -> dict[str, int]:
     """Bytes of a topic by log dir, as kafka-log-dirs tells."""
     told = tools.run("kafka.admin.LogDirsCommand", "--bootstrap-server", cluster.bootstrap, "--describe", "--topic-list", topic)
     described = json.loads(next(line for line in told.splitlines() if line.startswith("{")))
@@ -196,7 +153,7 @@ def log_dirs_of(tools: Tools, cluster: LocalCluster, topic: str) -> dict[str, in
     return {each["logDir"]: sum(partition["size"] for partition in each["partitions"]) for each in broker["logDirs"]}
 
 
-def test_kafkas_dump_log_has_no_complaint_about_our_files(cluster: LocalCluster, tools: Tools) -> None:
+def test_kafkas_dump_log_has_no_complaint_about_our_files(cluster: LocalCluster, tools: JavaTools) -> None:
     create_topic(cluster.bootstrap, "dumped", partitions=1, config={"segment.bytes": "100000", "index.interval.bytes": "1000"})
     noise = random.Random(28)
     for codec in ("none", "gzip", "snappy", "lz4", "zstd"):

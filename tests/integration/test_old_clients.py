@@ -12,17 +12,12 @@ of it, 0.8.2 also over ZooKeeper, as does a client of today. So each line was co
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Final
 
 import pytest
 
 from pykafka_classic.edges.blocking_client import BlockingClient
-from pykafka_classic.edges.processes import require_java
 from pykafka_classic.protocol.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
 from pykafka_classic.protocol.schema import join_records
 from pykafka_classic.records.compression import CompressionType
@@ -30,11 +25,7 @@ from pykafka_classic.records.record_batch import AnyBatch, iterate_batches
 from pykafka_classic.testing.cluster import LocalCluster
 from tests.integration.conftest import assert_no_stack_traces
 from tests.integration.foreign import create_topic, read_all
-
-POM: Final = Path(__file__).parent / "java" / "old.pom.xml"
-JVM_FLAGS: Final = ("-Xmx192m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto")
-FETCH_S: Final = 600
-RUN_S: Final = 90
+from tests.integration.java_tools import JavaTools, needs_maven, tools_class_path
 
 PRODUCERS: Final = ("0.8.2.2", "0.9.0.1", "0.10.2.2")
 CODECS: Final = ("none", "gzip", "snappy", "lz4")
@@ -42,28 +33,12 @@ FORMATS: Final = {"0.9.0": 0, "0.10.0": 1, "2.8": 2}
 LINES: Final = 60  # per producer and codec; as long that several blocks and batches come together
 SENT: Final = [f"{version} {codec} {number:03} {'0123456789abcdef' * (number % 60)}" for version in PRODUCERS for codec in CODECS for number in range(LINES)]
 
-pytestmark = pytest.mark.skipif(shutil.which("mvn") is None, reason="`mvn` is not installed: Apache's old clients are not tried")
-
-
-def class_path(version: str) -> str:
-    """One Kafka's jars; skips where they cannot be had (no network)."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pykafka_classic" / f"kafka-{version}-jars"
-    if not (cache / "complete").exists():
-        cache.mkdir(parents=True, exist_ok=True)
-        command = ["mvn", "-q", "-B", "-f", str(POM), f"-Dkafka.version={version}", "dependency:copy-dependencies", f"-DoutputDirectory={cache}"]
-        fetched = subprocess.run(command, capture_output=True, text=True, timeout=FETCH_S, check=False)
-        if fetched.returncode != 0:
-            pytest.skip(f"Kafka's jars cannot be fetched: {fetched.stdout.strip()[-300:]}")
-        (cache / "complete").touch()
-    return f"{cache}/*"
+pytestmark = needs_maven
 
 
 def run(version: str, main_class: str, *arguments: str, stdin: str = "") -> list[str]:
-    """Lines of standard output; AssertionError with all that it wrote where it fails."""
-    command = [require_java(), *JVM_FLAGS, "-cp", class_path(version), main_class, *arguments]
-    done = subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=RUN_S, check=False)
-    assert done.returncode == 0, f"{main_class} {' '.join(arguments)}: exit {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
-    return done.stdout.splitlines()
+    """Lines of standard output."""
+    return JavaTools(tools_class_path(version)).run(main_class, *arguments, stdin=stdin).splitlines()
 
 
 def topic_of(message_format: str) -> str:

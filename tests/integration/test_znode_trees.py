@@ -1,28 +1,36 @@
 """What stands in ZooKeeper below a broker of ours, node by node, beside what stood below Apache Kafka 2.8.2 in the same short life.
 
-Each life is a step of the recording tests/golden/data/znodes/versions: brokers of some inter.broker.protocol.version start in a chroot of their own; a topic
-is made. Equal are paths, data, versions, which nodes are ephemeral, and the order of creation. Volatile: times, ports, cluster and topic ids.
-The controller's writes in longer lives: tests/golden/test_controller_znodes.py.
+Each life is one of the recordings tests/golden/data/znodes/versions and chroot-2.2: brokers of some inter.broker.protocol.version start in a chroot of their
+own; a topic is made; of some, a broker hangs or a log dir is lost. Equal are paths, data, versions, which nodes are ephemeral, and the order of creation.
+Volatile: times, ports, cluster and topic ids. A long life: test_znode_life.py; its controller's writes alone: tests/golden/test_controller_znodes.py.
+
+Differs from Kafka: the recorded life `tokens` is not lived here, for a delegation token belongs to a user who has authenticated himself, and brokers here have
+no SASL; how its nodes are written and read is tested with the others' (tests/golden/test_znodes.py).
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import pytest
 from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
 from kazoo.client import KazooClient
 
 from pykafka_classic.edges.child_processes import free_ports
 from pykafka_classic.edges.processes import BrokerProcess, ZooKeeperProcess
 from pykafka_classic.testing.cluster import SMALL_CLUSTER
 from tests.golden.znode_dumps import dumps, watch
-from tests.integration.foreign import DEADLINE_S, create_topic, eventually
+from tests.integration.foreign import DEADLINE_S, eventually
 
 VOLATILE: Final = {"timestamp": "some time", "topic_id": "some id", "id": "some id"}
+
+
+Node = tuple[Any, int, bool]  # data, version, ephemeral
 
 
 class Life(NamedTuple):
@@ -32,6 +40,36 @@ class Life(NamedTuple):
     settings: Mapping[str, str]
     topic_config: Mapping[str, str] | None
     brokers: int = 1
+    assignment: Sequence[Sequence[int]] = ((0,),)
+    log_dirs: int = 1
+    folder: str = "versions"  # of the recording
+    step: int = 0  # the dump of this cluster that shows it with its topic
+
+
+class Lived(NamedTuple):
+    """A cluster that runs."""
+
+    life: Life
+    client: KazooClient
+    brokers: Mapping[int, BrokerProcess]
+    directory: Path
+    bootstrap: str
+
+    @property
+    def tree(self) -> dict[str, Node]:
+        """All nodes."""
+        return {path: node for path, (_, node) in tree(self.client, self.life.path).items()}
+
+    def come_and_gone(self, folder: str) -> int:
+        """How often a notification was created or removed."""
+        return int(self.client.get(f"{self.life.path}/{folder}")[1].cversion)
+
+    def becomes(self, step: int) -> None:
+        """Wait for a recorded tree; if it does not come, show the difference."""
+        expected = recorded_tree(self.life, self.life.step + step)
+        with suppress(AssertionError):
+            eventually(lambda: self.tree == expected, "the recorded tree")
+        assert self.tree == expected
 
 
 RETENTION: Final = {"retention.ms": "1000000"}
@@ -48,7 +86,9 @@ LIVES: Final = (
     Life("/ibp-0.10.0", at("0.10.0", log_message_format_version="0.10.0", broker_rack="r1"), RETENTION),
     Life("/ibp-2.3", at("2.3"), RETENTION),
     Life("/listeners", {"broker.rack": "rack 1", "listeners": "two"}, RETENTION),
-    Life("/ibp-2.6", at("2.6"), RETENTION, brokers=2),
+    Life("/ibp-2.6", at("2.6"), RETENTION, brokers=2, assignment=((0, 1),)),
+    Life("/clusters/one", at("2.2"), {}, brokers=3, assignment=((0, 1, 2), (1, 2, 0)), folder="chroot-2.2", step=1),
+    Life("/logdir", {}, RETENTION, log_dirs=2),
 )
 
 
@@ -61,46 +101,66 @@ def zookeeper(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ZooKeeperPro
     server.kill()
 
 
-Node = tuple[Any, int, bool]  # data, version, ephemeral
-
-
 @pytest.mark.parametrize("life", LIVES, ids=lambda life: life.path.strip("/"))
 def test_the_tree_of_a_short_life_is_kafkas(life: Life, zookeeper: ZooKeeperProcess, tmp_path: Path) -> None:
-    expected = recorded_tree(life.path)
-    brokers: list[BrokerProcess] = []
+    brokers: dict[int, BrokerProcess] = {}
     client = KazooClient(zookeeper.address)
     client.start(timeout=DEADLINE_S)
     try:
-        live(life, zookeeper, tmp_path, brokers)
-        eventually(lambda: tree(client, life.path).keys() == expected.keys(), f"the same paths below {life.path}")
-        ours = tree(client, life.path)
-        assert {path: node for path, (_, node) in ours.items()} == expected
-        order = [path for path, _ in sorted(ours.items(), key=lambda item: item[1][0])]
-        assert same_order(order) == same_order(recorded_order(life.path, expected.keys()))
-        if life.brokers == 2:
-            the_follower_hangs_and_returns(client, life.path, brokers[0])
+        lived = Lived(life, client, brokers, tmp_path, live(life, zookeeper, tmp_path, brokers))
+        lived.becomes(0)
+        order = [path for path, _ in sorted(tree(client, life.path).items(), key=lambda item: item[1][0])]
+        assert same_order(order) == same_order(recorded_order(life))
+        if life.path in WHAT_FOLLOWS:
+            WHAT_FOLLOWS[life.path](lived)
     finally:
         client.stop()
         client.close()
-        for broker in brokers:
+        for broker in brokers.values():
             broker.kill()
 
 
-def the_follower_hangs_and_returns(client: KazooClient, chroot: str, follower: BrokerProcess) -> None:
+def the_controller_hangs_and_returns(lived: Lived) -> None:
     """Step 08: the follower, which is the controller, loses its session; when it is back, the leader writes the ISR itself and leaves a notification (IBP 2.6).
 
     The notification is gone with the next look of the controller: its parent has had one child created and one deleted.
     """
-    state = f"{chroot}/brokers/topics/t/partitions/0/state"
-    follower.pause()
-    eventually(lambda: json.loads(client.get(state)[0])["isr"] == [0], "the follower is out of the ISR")
-    follower.resume()
-    eventually(lambda: client.get(f"{chroot}/isr_change_notification")[1].cversion == 2, "a notification came and went")
-    assert {path: node for path, (_, node) in tree(client, chroot).items()} == recorded_tree(chroot, step=1)
+    state = f"{lived.life.path}/brokers/topics/t/partitions/0/state"
+    lived.brokers[1].pause()
+    eventually(lambda: json.loads(lived.client.get(state)[0])["isr"] == [0], "the follower is out of the ISR")
+    lived.brokers[1].resume()
+    eventually(lambda: lived.come_and_gone("isr_change_notification") == 2, "a notification came and went")
+    lived.becomes(1)
 
 
-def live(life: Life, zookeeper: ZooKeeperProcess, directory: Path, brokers: list[BrokerProcess]) -> None:
-    """One broker starts after the other (each is added to `brokers`), and the topic is made."""
+def a_follower_hangs_and_returns(lived: Lived) -> None:
+    """Steps 03 and 04: it loses its session; the controller moves leaders and shrinks ISRs. Back again, the leaders write the ISRs and leave notifications."""
+    lived.brokers[1].pause()
+    lived.becomes(1)
+    lived.brokers[1].resume()
+    eventually(lambda: lived.come_and_gone("isr_change_notification") >= 2, "a notification came and went")
+    lived.becomes(2)
+
+
+def a_log_dir_is_lost(lived: Lived) -> None:
+    """Step 10: the log dir of u-0 is renamed under the running broker, which leaves a notification; the controller takes u-0's leader away."""
+    make_topic(lived.bootstrap, "u", ((0,), (0,)), {})
+    eventually(lambda: len(list(lived.directory.glob("data-0-*/u-*"))) == 2, "both partitions are there")
+    [lost] = [path.parent for path in lived.directory.glob("data-0-*/u-0")]
+    lost.rename(lived.directory / "gone")
+    eventually(lambda: lived.come_and_gone("log_dir_event_notification") == 2, "a notification came and went")
+    lived.becomes(1)
+
+
+WHAT_FOLLOWS: Final[Mapping[str, Callable[[Lived], None]]] = {
+    "/ibp-2.6": the_controller_hangs_and_returns,
+    "/clusters/one": a_follower_hangs_and_returns,
+    "/logdir": a_log_dir_is_lost,
+}
+
+
+def live(life: Life, zookeeper: ZooKeeperProcess, directory: Path, brokers: dict[int, BrokerProcess]) -> str:
+    """One broker starts after the other (each is added to `brokers`), and the topic is made; where clients find them."""
     ports = []
     for number in reversed(range(life.brokers)):  # the last one is the controller, as in the recording
         port, second = free_ports(2)
@@ -109,14 +169,24 @@ def live(life: Life, zookeeper: ZooKeeperProcess, directory: Path, brokers: list
         if settings["listeners"] == "two":
             listeners = f"IN://127.0.0.1:{second},PLAINTEXT://127.0.0.1:{port}"
             settings |= {"listeners": listeners, "listener.security.protocol.map": "IN:PLAINTEXT,PLAINTEXT:PLAINTEXT", "inter.broker.listener.name": "IN"}
-        settings |= {"zookeeper.connect": f"{zookeeper.address}{life.path}", "log.dirs": str(directory / f"data-{number}")}
-        brokers.append(BrokerProcess(directory / f"broker-{number}", settings))
-        brokers[-1].start()
-        brokers[-1].wait_started()
+        log_dirs = ",".join(str(directory / f"data-{number}-{each}") for each in range(life.log_dirs))
+        settings |= {"zookeeper.connect": f"{zookeeper.address}{life.path}", "log.dirs": log_dirs}
+        brokers[number] = BrokerProcess(directory / f"broker-{number}", settings)
+        brokers[number].start()
+        brokers[number].wait_started()
+    bootstrap = ",".join(f"127.0.0.1:{port}" for port in ports)
     if life.topic_config is not None:
-        bootstrap = ",".join(f"127.0.0.1:{port}" for port in ports)
         eventually(lambda: knows_all(bootstrap, life.brokers), "all brokers and a controller are known")
-        create_topic(bootstrap, "t", assignment=[list(range(life.brokers))], config=life.topic_config)
+        make_topic(bootstrap, "t", life.assignment, life.topic_config)
+    return bootstrap
+
+
+def make_topic(bootstrap: str, name: str, assignment: Sequence[Sequence[int]], config: Mapping[str, str]) -> None:
+    """No more than that: a consumer's look at it would bring other topics into being."""
+    wanted = NewTopic(name, len(assignment), replica_assignment=[list(each) for each in assignment], config=dict(config))
+    admin = AdminClient({"bootstrap.servers": bootstrap})
+    [answer] = admin.create_topics([wanted], operation_timeout=DEADLINE_S).values()
+    answer.result(DEADLINE_S)
 
 
 def knows_all(bootstrap: str, brokers: int) -> bool:
@@ -125,10 +195,10 @@ def knows_all(bootstrap: str, brokers: int) -> bool:
     return len(told.brokers) == brokers and told.controller_id >= 0
 
 
-def recorded_tree(chroot: str, step: int = 0) -> dict[str, Node]:
-    """A dump of a running broker, by default the first."""
-    alive = [dump for dump in dumps("versions") if any(node["path"] == f"{chroot}/controller" for node in dump["nodes"])]
-    below = [node for node in alive[step]["nodes"] if node["path"].startswith(f"{chroot}/")]
+def recorded_tree(life: Life, step: int) -> dict[str, Node]:
+    """A dump of a running broker, counted from the first."""
+    alive = [dump for dump in dumps(life.folder) if any(node["path"] == f"{life.path}/controller" for node in dump["nodes"])]
+    below = [node for node in alive[step]["nodes"] if node["path"].startswith(f"{life.path}/")]
     return {node["path"]: (normal(node["path"], node["data"]), node["version"], node["ephemeral"]) for node in below}
 
 
@@ -159,9 +229,10 @@ def normal(path: str, data: str | None) -> Any:
     return parsed
 
 
-def recorded_order(chroot: str, paths: Collection[str]) -> list[str]:
+def recorded_order(life: Life) -> list[str]:
     """The paths in the order in which Kafka created them."""
-    created = [event["path"] for event in watch("versions") if event.get("event") == "create" and event["path"].startswith(f"{chroot}/")]
+    paths = recorded_tree(life, life.step)
+    created = [event["path"] for event in watch(life.folder) if event.get("event") == "create" and event["path"].startswith(f"{life.path}/")]
     return [path for path in dict.fromkeys(created) if path in paths]
 
 

@@ -20,11 +20,10 @@ from pykafka_classic.client.consumer_settings import ConsumerSettings, OffsetsSt
 from pykafka_classic.client.subscription import Subscription
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.edges.child_processes import ChildProcess
-from pykafka_classic.edges.processes import require_java
 from pykafka_classic.edges.zookeeper_consumer import ZooKeeperConsumer
 from pykafka_classic.testing.cluster import LocalCluster
 from tests.integration.foreign import Sent, create_topic, eventually, send
-from tests.integration.test_old_clients import JVM_FLAGS, class_path
+from tests.integration.java_tools import JavaTools, tools_class_path
 
 PARTITIONS = 4
 ROUND = 20  # records in each partition
@@ -65,7 +64,7 @@ class OldConsole(ChildProcess):
         config = directory / "consumer.properties"
         config.write_text(f"group.id={group}\nconsumer.id=theirs\nauto.commit.interval.ms=500\nrebalance.backoff.ms=500\n")
         options = ["--zookeeper", cluster.zookeeper.address, "--topic", topic, "--consumer.config", str(config)]
-        command = [require_java(), *JVM_FLAGS, "-cp", class_path(version), "kafka.tools.ConsoleConsumer", *options]
+        command = JavaTools(tools_class_path(version)).command("kafka.tools.ConsoleConsumer", *options)
         super().__init__(command, log_path=directory / "console.log")
 
 

@@ -181,11 +181,11 @@ def bench_commits() -> float:
     return COMMITS / (time.perf_counter() - started)
 
 
-def offsets_batches(records: int, per_batch: int) -> Iterable[tuple[int, bytes]]:
-    """Commits of 100 groups for 200 partitions, again and again, in batches as OffsetCommit writes them."""
+def offsets_batches(records: int, per_batch: int, groups: int) -> Iterable[tuple[int, bytes]]:
+    """Commits of so many groups for 200 partitions, again and again, in batches as OffsetCommit writes them."""
     ibp = KafkaConfig(zookeeper_connect="unused:2181").inter_broker_api_version
     for base in range(0, records, per_batch):
-        group = f"group-{base // per_batch % 100}"
+        group = f"group-{base // PARTITIONS % groups}"
         yield (
             per_batch,
             build_batch(
@@ -203,10 +203,10 @@ def offsets_batches(records: int, per_batch: int) -> Iterable[tuple[int, bytes]]
         )
 
 
-def bench_load(per_batch: int) -> tuple[float, float]:
+def bench_load(per_batch: int, groups_count: int) -> tuple[float, float]:
     """Seconds to load, and the longest turn of the reactor meanwhile in ms."""
     clock = TurnClock()
-    groups = service(MemoryTopic(MemoryLog(offsets_batches(LOADED_RECORDS, per_batch))), clock)
+    groups = service(MemoryTopic(MemoryLog(offsets_batches(LOADED_RECORDS, per_batch, groups_count))), clock)
     started = time.perf_counter()
     groups.loader.on_election(0, 1)
     clock.turns(until=lambda: 0 in groups.store.owned)
@@ -218,8 +218,10 @@ def main() -> None:
     print(f"rebalance of {MEMBERS} members over {PARTITIONS} partitions: {bench_rebalance():.1f} ms after the initial delay")
     print(f"offset commits: {bench_commits():,.0f}/s")
     for per_batch in (1, RECORDS_PER_COMMIT):
-        seconds, turn_ms = bench_load(per_batch)
-        print(f"loading {LOADED_RECORDS:,} offset records, {per_batch} per batch: {seconds:.1f} s, longest turn {turn_ms:.0f} ms")
+        for groups in (100, LOADED_RECORDS // PARTITIONS):
+            seconds, turn_ms = bench_load(per_batch, groups)
+            records = f"{LOADED_RECORDS:,} offset records of {groups * PARTITIONS:,} keys, {per_batch} per batch"
+            print(f"loading {records}: {seconds:.1f} s, longest turn {turn_ms:.0f} ms")
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@
 | any broker | the next of those known, else of the bootstrap addresses | a failed connection |
 | the controller | Metadata | NOT_CONTROLLER, a failed connection |
 | a broker by id | Metadata | a failed connection |
+| a partition's leader | Metadata, for each try | NOT_LEADER_OR_FOLLOWER, a failed connection |
 | a group's coordinator | FindCoordinator | NOT_COORDINATOR, a failed connection |
 
 A call has one deadline (`default.api.timeout.ms` from its first try), each try another (`request.timeout.ms`); between two tries lies `retry.backoff.ms`.
@@ -24,6 +25,7 @@ from typing import Final, Generic, Protocol, TypeVar
 from pykafka_classic.client.admin.connections import Address, BrokerConnections
 from pykafka_classic.common.clock import after
 from pykafka_classic.common.errors import ErrorCode, KafkaError
+from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.protocol.api_keys import ApiKey, spec_of
 from pykafka_classic.protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from pykafka_classic.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
@@ -166,6 +168,29 @@ class Coordinator:
     def forget(self) -> None:
         """Ask again."""
         self.found = None
+
+
+class Leader:
+    """The leader of a partition."""
+
+    def __init__(self, partition: TopicPartition) -> None:
+        self._partition = partition
+
+    async def address(self, requests: ClusterRequests) -> Address:
+        """By fresh metadata. UNKNOWN_TOPIC_OR_PARTITION, LEADER_NOT_AVAILABLE."""
+        told = await requests.refresh([self._partition.topic])
+        topic = next((each for each in told.topics if each.name == self._partition.topic), None)
+        raise_error(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if topic is None else topic.error_code)
+        assert topic is not None
+        leader = next((each.leader_id for each in topic.partitions if each.partition_index == self._partition.partition), None)
+        if leader is None:
+            raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        if leader not in requests.nodes:
+            raise KafkaError(ErrorCode.LEADER_NOT_AVAILABLE)
+        return requests.nodes[leader].address
+
+    def forget(self) -> None:
+        """Nothing was kept."""
 
 
 class ClusterRequests:

@@ -43,6 +43,7 @@ class OffsetExpiration:
         if group.state is GroupState.EMPTY and offsets.empty:
             group.transition_to(GroupState.DEAD, self._clock.now_ms())
         if group.state is GroupState.DEAD:
+            group.stop_timers()  # of members that were told to come back
             self._store.store_tombstones(group.group_id, removed, group_too=group.generation_id > 0)
             self._store.discard(group.group_id)
         else:

@@ -66,7 +66,9 @@ class GroupAdmin:
             topic_partition: ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC if topics is None or topic_partition.topic in topics else ErrorCode.NONE
             for topic_partition in topic_partitions
         }
-        self._expiration.forget(group, [topic_partition for topic_partition, refused in errors.items() if not refused])
+        allowed = [topic_partition for topic_partition, refused in errors.items() if not refused]
+        if allowed:  # a request that forgets nothing does not end an empty group either
+            self._expiration.forget(group, allowed)
         return ErrorCode.NONE, errors
 
     def forget_partitions(self, topic_partitions: Sequence[TopicPartition]) -> None:

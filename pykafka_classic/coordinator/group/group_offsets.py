@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pykafka_classic.common.errors import ErrorCode
+from pykafka_classic.common.java import string_length
 from pykafka_classic.common.promise import Promise
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.coordinator.group.group_coordinator import GroupCoordinator
@@ -47,7 +48,7 @@ class GroupOffsetService:
 
     def commit(self, committer: Committer, commits: Mapping[TopicPartition, OffsetAndMetadata]) -> Promise[CommitErrors]:
         """An error for each partition, once the commit is replicated or refused."""
-        error = self._store.why_not_ours(committer.group_id, empty_id_allowed=True)
+        error = self._store.why_not_ours(committer.group_id, empty_id_allowed=committer.producer == NO_PRODUCER)
         group = None if error else self._store.get(committer.group_id)
         if not error and group is None:
             if committer.generation_id >= 0 and committer.producer == NO_PRODUCER:
@@ -61,7 +62,7 @@ class GroupOffsetService:
         return self._store_commits(group, committer, commits)
 
     def _store_commits(self, group: GroupMetadata, committer: Committer, commits: Mapping[TopicPartition, OffsetAndMetadata]) -> Promise[CommitErrors]:
-        fitting = {tp: commit for tp, commit in commits.items() if len(commit.metadata) <= self._metadata_bytes_max}
+        fitting = {tp: commit for tp, commit in commits.items() if string_length(commit.metadata) <= self._metadata_bytes_max}
         errors = {tp: ErrorCode.OFFSET_METADATA_TOO_LARGE for tp in commits if tp not in fitting}
         if not fitting:
             return Promise.resolved(errors)
@@ -117,7 +118,5 @@ class GroupOffsetService:
         return ErrorCode.NONE, found
 
     def complete_transaction(self, producer_id: int, partitions: Iterable[int], *, commit: bool) -> None:
-        """Markers were written to these partitions of `__consumer_offsets`."""
-        for partition in partitions:
-            for group in self._store.groups_of(partition):
-                self._store.offsets_of(group.group_id).complete_transaction(producer_id, commit=commit)
+        """The transaction's marker was written to these partitions of `__consumer_offsets`: its commits there become visible, or are dropped."""
+        self._store.complete_transaction(producer_id, frozenset(partitions), commit=commit)

@@ -9,11 +9,12 @@ Keys and values are an int16 version and a message of that version (facts/coordi
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from struct import Struct
-from typing import Final, TypeVar
+from sys import intern
+from typing import Final, NamedTuple, TypeVar
 
 from pykafka_classic.common.api_version import ApiVersion
+from pykafka_classic.common.java import decode_utf8
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.coordinator.group.group_metadata import GroupMetadata, GroupState, Member
 from pykafka_classic.protocol.codec import decode, encode
@@ -21,19 +22,27 @@ from pykafka_classic.protocol.messages.group_metadata_key import GroupMetadataKe
 from pykafka_classic.protocol.messages.group_metadata_value import GroupMetadataValue, MemberMetadata
 from pykafka_classic.protocol.messages.offset_commit_key import OffsetCommitKey
 from pykafka_classic.protocol.messages.offset_commit_value import OffsetCommitValue
-from pykafka_classic.protocol.schema import Message
+from pykafka_classic.protocol.schema import Message, SchemaError
 
 M = TypeVar("M", bound=Message)
 
 VERSION: Final = Struct(">h")
+_OLD_OFFSET_KEY: Final = VERSION.pack(0)  # reads as the later version does
+_PARTITION: Final = Struct(">i")
+_TIMESTAMP: Final = Struct(">q")
+NEWEST_OFFSET_VERSION: Final = 3
+_OFFSET_V3: Final = Struct(">qih")  # offset, leader epoch, length of the metadata; behind the metadata the timestamp
+_OFFSET_V3_METADATA: Final = VERSION.size + _OFFSET_V3.size
+# An offset's value by its version: where the metadata's length stands, and how long the value is without metadata.
+_OFFSET_FORMS: Final = {VERSION.pack(version): form for version, form in enumerate(((10, 20), (10, 28), (10, 20), (14, 24)))}
 OFFSET_KEY_VERSION: Final = 1
 GROUP_KEY_VERSION: Final = 2
+OFFSET_KEY_PREFIX: Final = VERSION.pack(OFFSET_KEY_VERSION)
 NO_LEADER_EPOCH: Final = -1
 NO_EXPIRY: Final = -1
 
 
-@dataclass(frozen=True, slots=True)
-class OffsetAndMetadata:
+class OffsetAndMetadata(NamedTuple):
     """A committed offset: the next one to read. `expire_timestamp_ms` only where the client asked for a retention (v1 values)."""
 
     offset: int
@@ -43,16 +52,14 @@ class OffsetAndMetadata:
     expire_timestamp_ms: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class OffsetKey:
+class OffsetKey(NamedTuple):
     """Whose offset it is."""
 
     group_id: str
     topic_partition: TopicPartition
 
 
-@dataclass(frozen=True, slots=True)
-class GroupKey:
+class GroupKey(NamedTuple):
     """Which group it is."""
 
     group_id: str
@@ -117,23 +124,65 @@ def _member_value(member: Member, protocol: str, assignment: bytes, version: int
     return value
 
 
+def current_key(key: bytes) -> bytes:
+    """The key as this broker would write it: versions 0 and 1 of an offset's key mean the same, and what one said the other replaces."""
+    return OFFSET_KEY_PREFIX + key[VERSION.size :] if key.startswith(_OLD_OFFSET_KEY) else key
+
+
+def is_readable(key: bytes, value: bytes) -> bool:
+    """Whether an offset's value has a known version and all its fields; of other records not more is known here than the version.
+
+    Cheap, for the loader, which looks at every record but decodes only some.
+    """
+    form = _OFFSET_FORMS.get(value[: VERSION.size])
+    if form is None:
+        return False
+    if not key.startswith(OFFSET_KEY_PREFIX):
+        return True
+    position, size = form
+    return len(value) >= size and len(value) >= size + (value[position] << 8 | value[position + 1])  # a negative length is too long, too
+
+
 def read_key(key: bytes) -> OffsetKey | GroupKey | None:
-    """What a record is about; None for a version that is not known (skipped on load, as Kafka does)."""
+    """What a record is about; None for a version that is not known (skipped on load, as Kafka does). Raises SchemaError."""
     version = VERSION.unpack_from(key)[0] if len(key) >= VERSION.size else None
     if version in (0, OFFSET_KEY_VERSION):
-        offset = _message(OffsetCommitKey, key, version)
-        return OffsetKey(offset.group, TopicPartition(offset.topic, offset.partition))
+        return _read_offset_key(key)
     if version == GROUP_KEY_VERSION:
         return GroupKey(_message(GroupMetadataKey, key, version).group)
     return None
 
 
+def _read_offset_key(key: bytes) -> OffsetKey:
+    """By hand, as the value below: a coordinator that takes over has a million to read."""
+    size = len(key)
+    group_end = 4 + (key[2] << 8 | key[3]) if size >= 10 else size
+    topic_end = group_end + 2 + (key[group_end] << 8 | key[group_end + 1]) if group_end + 6 <= size else size
+    if topic_end + 4 > size:  # a negative length is too long, too
+        raise SchemaError(f"an offset's key of {size} bytes is cut")
+    topic = intern(_text(key[group_end + 2 : topic_end]))  # its name stands in very many keys
+    return OffsetKey(_text(key[4:group_end]), TopicPartition(topic, _PARTITION.unpack_from(key, topic_end)[0]))
+
+
 def read_offset_value(data: bytes) -> OffsetAndMetadata:
-    """A committed offset, of any version."""
+    """A committed offset, of any version. Raises UnknownRecordVersion, SchemaError."""
     version = _known_version(data, OffsetCommitValue)
+    if version == NEWEST_OFFSET_VERSION and len(data) >= _OFFSET_FORMS[data[: VERSION.size]][1]:
+        offset, leader_epoch, size = _OFFSET_V3.unpack_from(data, VERSION.size)
+        timestamp_at = _OFFSET_V3_METADATA + size
+        if size >= 0 and len(data) >= timestamp_at + _TIMESTAMP.size:
+            metadata = _text(data[_OFFSET_V3_METADATA:timestamp_at])
+            return OffsetAndMetadata(offset, metadata, _TIMESTAMP.unpack_from(data, timestamp_at)[0], leader_epoch)
     value = _message(OffsetCommitValue, data, version)
     expiry = value.expire_timestamp if version == 1 and value.expire_timestamp != NO_EXPIRY else None
     return OffsetAndMetadata(value.offset, value.metadata, value.commit_timestamp, value.leader_epoch if version >= 3 else NO_LEADER_EPOCH, expiry)
+
+
+def _text(data: bytes) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return decode_utf8(data)
 
 
 def read_group_value(group_id: str, data: bytes) -> GroupMetadata:

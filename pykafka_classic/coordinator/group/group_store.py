@@ -7,7 +7,7 @@ partition from start to end (`loading.py`) and only then owns its groups; on res
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -80,7 +80,8 @@ _OFFSET_STORE_ERRORS: Final[Mapping[ErrorCode, ErrorCode]] = {
 class GroupStore:
     """The groups of the partitions that this broker leads.
 
-    Invariants: a partition is never both loading and owned; a group in `_groups` belongs to a partition that is loading or owned.
+    Invariants: a partition is never both loading and owned; a group in `_groups` belongs to a partition that is loading or owned, and stands in
+    `_by_partition` under it; every producer id of a group's `pending_transactional` has the group in `_open`.
     """
 
     def __init__(self, config: KafkaConfig, clock: Clock, topic: OffsetsTopic) -> None:
@@ -94,6 +95,9 @@ class GroupStore:
         self._topic = topic
         self._groups: dict[str, GroupMetadata] = {}
         self._offsets: dict[str, GroupOffsets] = {}
+        self._by_partition: dict[int, dict[str, GroupMetadata]] = {}
+        self._late_markers: dict[int, list[tuple[int, bool]]] = {}  # partition that is loading -> producer id, commit
+        self._open: dict[int, set[str]] = {}  # producer id -> groups for which it may have a commit that waits for its marker
 
     # whose group is it
 
@@ -112,6 +116,29 @@ class GroupStore:
             return ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
         return ErrorCode.NONE if partition in self.owned else ErrorCode.NOT_COORDINATOR
 
+    # loading and unloading
+
+    def begin_loading(self, partition: int) -> None:
+        """Answer for the partition's groups that they are loading; forget what an earlier term knew of them."""
+        self.unload(partition)
+        self.loading.add(partition)
+
+    def finish_loading(self, partition: int) -> None:
+        """The partition's groups are here: answer for them."""
+        self.loading.discard(partition)
+        self.owned.add(partition)
+        for producer_id, commit in self._late_markers.pop(partition, []):
+            self.complete_transaction(producer_id, (partition,), commit=commit)
+
+    def unload(self, partition: int) -> None:
+        """Forget a partition's groups, after `on_group_unloaded` has sent their members away."""
+        self.owned.discard(partition)
+        self.loading.discard(partition)
+        self._late_markers.pop(partition, None)
+        for group in list(self._by_partition.pop(partition, {}).values()):
+            self.on_group_unloaded(group)
+            self.discard(group.group_id)
+
     # groups
 
     def get(self, group_id: str) -> GroupMetadata | None:
@@ -125,21 +152,24 @@ class GroupStore:
 
     def put(self, group: GroupMetadata, offsets: GroupOffsets) -> GroupMetadata:
         """Take in a group (loaded or new)."""
-        self._groups[group.group_id], self._offsets[group.group_id] = group, offsets
+        group_id = group.group_id
+        self._groups[group_id], self._offsets[group_id] = group, offsets
+        self._by_partition.setdefault(self.partition_for(group_id), {})[group_id] = group
+        for producer_id in offsets.pending_transactional:
+            self._open.setdefault(producer_id, set()).add(group_id)
         return group
 
     def discard(self, group_id: str) -> None:
         """Forget a group in memory."""
-        self._groups.pop(group_id, None)
-        self._offsets.pop(group_id, None)
+        if self._groups.pop(group_id, None) is None:
+            return
+        self._by_partition.get(self.partition_for(group_id), {}).pop(group_id, None)
+        for producer_id in self._offsets.pop(group_id).pending_transactional:
+            self._close(producer_id, group_id)
 
     def groups(self) -> Iterator[GroupMetadata]:
         """All groups; safe against changes while iterating."""
         return iter(list(self._groups.values()))
-
-    def groups_of(self, partition: int) -> list[GroupMetadata]:
-        """The groups that a partition keeps."""
-        return [group for group in self._groups.values() if self.partition_for(group.group_id) == partition]
 
     def offsets_of(self, group_id: str) -> GroupOffsets:
         """The committed offsets of a group that is there."""
@@ -161,12 +191,14 @@ class GroupStore:
         transactional = producer != NO_PRODUCER
         if transactional:
             offsets.prepare_transactional(producer_id, commits)
+            self._open.setdefault(producer_id, set()).add(group.group_id)
         else:
             offsets.prepare(commits)
 
         def done(outcome: Appended) -> ErrorCode:
             if outcome.error and transactional:
                 offsets.fail_transactional(producer_id, commits)
+                self._close_if_idle(producer_id, group.group_id, offsets)
             elif outcome.error:
                 offsets.fail(commits)
             elif transactional:
@@ -178,6 +210,30 @@ class GroupStore:
         ibp = self._config.inter_broker_api_version
         records = [(group_records.offset_key(group.group_id, tp), group_records.offset_value(commit, ibp)) for tp, commit in commits.items()]
         return self._append(group.group_id, records, producer, base_sequence=0).then(done)  # 0 without a producer, too: so does Kafka
+
+    # transactions
+
+    def complete_transaction(self, producer_id: int, partitions: Collection[int], *, commit: bool) -> None:
+        """A producer's marker stands in these partitions: apply its commits for their groups, or drop them.
+
+        While a partition is loading its marker waits: the loader may have read past the place where it stands now.
+        """
+        for partition in self.loading.intersection(partitions):
+            self._late_markers.setdefault(partition, []).append((producer_id, commit))
+        for group_id in list(self._open.get(producer_id, ())):
+            if self.partition_for(group_id) in self.owned.intersection(partitions):
+                self._offsets[group_id].complete_transaction(producer_id, commit=commit)
+                self._close(producer_id, group_id)
+
+    def _close_if_idle(self, producer_id: int, group_id: str, offsets: GroupOffsets) -> None:
+        if self._offsets.get(group_id) is offsets and producer_id not in offsets.pending_transactional:
+            self._close(producer_id, group_id)
+
+    def _close(self, producer_id: int, group_id: str) -> None:
+        groups = self._open.get(producer_id, set())
+        groups.discard(group_id)
+        if not groups:
+            self._open.pop(producer_id, None)
 
     def store_tombstones(self, group_id: str, topic_partitions: Sequence[TopicPartition], *, group_too: bool) -> None:
         """Write that offsets (and the group) are gone, without waiting for the followers: losing a tombstone only delays the forgetting."""

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.coordinator.group.group_records import OffsetAndMetadata
 
 
-@dataclass(frozen=True, slots=True)
-class CommitRecord:
+class CommitRecord(NamedTuple):
     """A commit and where it stands in the log."""
 
     committed: OffsetAndMetadata

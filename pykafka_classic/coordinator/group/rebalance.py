@@ -38,7 +38,7 @@ class Rebalancer:
     # beginning
 
     def maybe_prepare(self, group: GroupMetadata, reason: str) -> None:
-        """Begin a rebalance where the state allows one."""
+        """Begin a rebalance where the state allows one: not while one is under way, and not in a dead group."""
         if group.state in (GroupState.STABLE, GroupState.COMPLETING_REBALANCE, GroupState.EMPTY):
             self.prepare(group, reason)
 
@@ -187,6 +187,8 @@ class Rebalancer:
     def restart_session_timer(self, group: GroupMetadata, member: Member) -> None:
         """The member was heard of; a new one may wait longer, since its first join can take a whole rebalance."""
         member.stop_timer()
+        if group.state is GroupState.DEAD:
+            return  # an answer that came after the group was unloaded must not wake it
         timeout_ms = NEW_MEMBER_JOIN_TIMEOUT_MS if member.is_new else member.session_timeout_ms
         member.session_timer = self._clock.call_later(timeout_ms, lambda: self._session_expired(group, member))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pykafka_classic.common.errors import ErrorCode, KafkaError
+from pykafka_classic.common.java import string_length
 from pykafka_classic.common.promise import Promise, spawn
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.coordinator.group.group_offsets import CommitErrors, Committer
@@ -71,7 +72,7 @@ async def _commit_to_coordinator(broker: BrokerServices, body: OffsetCommitReque
 
 
 async def _commit_to_zookeeper(broker: BrokerServices, group_id: str, topic_partition: TopicPartition, partition: OffsetCommitRequestPartition) -> ErrorCode:
-    if len(partition.committed_metadata or "") > broker.config.offset_metadata_max_bytes:
+    if string_length(partition.committed_metadata or "") > broker.config.offset_metadata_max_bytes:
         return ErrorCode.OFFSET_METADATA_TOO_LARGE
     try:
         path = consumers.offset_path(group_id, topic_partition.topic, topic_partition.partition)

@@ -9,10 +9,8 @@ from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.coordinator.group import group_records
 from pykafka_classic.coordinator.group.group_offsets import Committer, FetchedOffset
 from pykafka_classic.coordinator.group.group_records import GroupKey, OffsetAndMetadata, OffsetKey
-from pykafka_classic.coordinator.group.loading import _apply_chunk, _Loaded
 from pykafka_classic.records.record_batch import iterate_batches
 from tests.unit.coordinator.helpers import GROUP, Harness
-from tests.unit.log.helpers import batch
 
 FLIGHTS = TopicPartition("flights", 0)
 DAY_MS = 24 * 3_600_000
@@ -138,31 +136,6 @@ def test_deleting_needs_an_empty_group_and_writes_tombstones_in_one_batch() -> N
     assert harness.groups.admin.delete(GROUP) is ErrorCode.GROUP_ID_NOT_FOUND
     records = list(next(iterate_batches(harness.topic.batches[-1][1])).records())
     assert [(group_records.read_key(record.key or b""), record.value) for record in records] == [(OffsetKey(GROUP, FLIGHTS), None), (GroupKey(GROUP), None)]
-
-
-def test_what_was_written_is_read_back_whole() -> None:
-    harness = Harness()
-    [member] = harness.stable_group()
-    commit(harness, 7, metadata="m", committer=Committer(GROUP, member.member_id, None, member.generation_id))
-    loaded = _Loaded()
-    for _, written in harness.topic.batches:
-        _apply_chunk(written, 0, loaded)
-    group = loaded.groups[GROUP]
-    assert group is not None
-    assert (group.generation_id, group.leader_id, group.protocol_name) == (member.generation_id, member.member_id, "range")
-    assert group.members[member.member_id].assignment == member.member_id.encode()
-    assert loaded.offsets[GROUP][FLIGHTS].committed.offset == 7
-
-
-@pytest.mark.parametrize("key", [b"", b"\0", b"\0\1cut", b"\0\7newer"])
-def test_a_record_that_cannot_be_read_keeps_no_other_from_being_loaded(key: bytes) -> None:
-    harness = Harness()
-    commit(harness, 7)
-    loaded = _Loaded()
-    _apply_chunk(batch([(key, b"\0\3")]), 0, loaded)
-    for _, written in harness.topic.batches:
-        _apply_chunk(written, 0, loaded)
-    assert loaded.offsets[GROUP][FLIGHTS].committed.offset == 7
 
 
 def test_a_transactional_commit_waits_for_its_marker() -> None:

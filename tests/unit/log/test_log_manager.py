@@ -479,6 +479,14 @@ def test_a_checkpoint_that_cannot_be_written_takes_its_log_dir_offline(broker: B
     assert manager.get_log(flights(1)) is kept
 
 
+def test_a_log_dir_that_vanishes_goes_offline_with_its_next_checkpoint(broker: Broker) -> None:
+    manager = broker.start()
+    lost = manager.get_or_create_log(flights(0)).parent_dir
+    broker.file_system.rename(lost, "/elsewhere")
+    manager.checkpoint_high_watermarks()
+    assert manager.offline_log_dirs == [lost]
+
+
 def test_leader_epochs_that_cannot_be_written_take_their_log_dir_offline(broker: Broker) -> None:
     manager = broker.start()
     log = manager.get_or_create_log(flights(0))

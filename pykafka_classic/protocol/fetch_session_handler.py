@@ -1,4 +1,4 @@
-"""A fetch session as the fetcher sees it (KIP-227): what was asked, and so what has to be asked anew.
+"""A fetch session as the fetcher (a follower, a consumer) sees it (KIP-227): what was asked, and so what has to be asked anew.
 
     (0, 0) full --answer with id n--> (n, 1) incremental --> (n, 2) --> ...
     any error, or an answer that does not fit --> (n, 0): close session n and begin a full one; session unknown to the leader --> (0, 0)
@@ -18,11 +18,21 @@ from typing import Final
 from pykafka_classic.common.errors import ErrorCode
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.protocol.messages.fetch import FetchPartition, FetchResponse, FetchTopic, ForgottenTopic
-from pykafka_classic.server.fetch_session import FINAL_EPOCH, INITIAL_EPOCH, NO_SESSION, next_epoch
 
 log = logging.getLogger("kafka.clients.FetchSessionHandler")
 
 FIRST_SESSION_VERSION: Final = 7
+NO_SESSION: Final = 0
+INITIAL_EPOCH: Final = 0
+FINAL_EPOCH: Final = -1
+INT_MAX: Final = 2**31 - 1
+
+
+def next_epoch(epoch: int) -> int:
+    """The epoch that follows: 1 after the largest, and -1 stays."""
+    if epoch < 0:
+        return FINAL_EPOCH
+    return 1 if epoch == INT_MAX else epoch + 1
 
 
 @dataclass(slots=True)

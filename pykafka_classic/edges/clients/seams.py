@@ -1,0 +1,82 @@
+"""The world of a client's core over a Twisted reactor."""
+
+from __future__ import annotations
+
+import random
+import socket
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import Any, Final, TypeVar
+
+from twisted.internet.defer import Deferred
+
+from pykafka_classic.client.broker_node import ClientSeams
+from pykafka_classic.common.promise import Promise
+from pykafka_classic.edges.clocks import ReactorClock
+from pykafka_classic.edges.reactor import Reactor
+from pykafka_classic.edges.twisted_client import TwistedNetwork
+
+T = TypeVar("T")
+
+THREADS: Final = 2  # for compression and probing
+PROBE_TIMEOUT_S: Final = 2.0
+
+
+class ClientBackground:
+    """Implements `common.clock.Background`. While the interpreter shuts down, when threads take no more work, it is done at once."""
+
+    def __init__(self, reactor: Reactor) -> None:
+        self._reactor = reactor
+        self._pool = ThreadPoolExecutor(max_workers=THREADS, thread_name_prefix="kafka-clients-background")
+
+    def run(self, work: Callable[[], T]) -> Promise[T]:
+        """Run `work` in a thread of the pool; the promise settles on the reactor thread."""
+        promise: Promise[T] = Promise()
+        try:
+            self._pool.submit(self._work, work, promise)
+        except RuntimeError:
+            self._work(work, promise)
+        return promise
+
+    def close(self) -> None:
+        """Let the threads end when they have nothing to do."""
+        self._pool.shutdown(wait=False)
+
+    def _work(self, work: Callable[[], T], promise: Promise[T]) -> None:
+        try:
+            value = work()
+        except BaseException as error:  # noqa: BLE001  # whatever it is belongs to who awaits the promise
+            self._reactor.callFromThread(promise.fail, error)
+        else:
+            self._reactor.callFromThread(promise.resolve, value)
+
+
+def make_seams(reactor: Reactor) -> tuple[ClientSeams, ClientBackground]:
+    """The seams, and what must be closed with the client."""
+    background = ClientBackground(reactor)
+    return ClientSeams(TwistedNetwork(reactor), ReactorClock(reactor), random.Random(), background, who_listens), background
+
+
+def who_listens(host: str, port: int) -> str | None:
+    """Who is at an address, where it can be told that it is no broker."""
+    with suppress(OSError), socket.create_connection((host, port), timeout=PROBE_TIMEOUT_S) as probe:
+        probe.sendall(b"srvr")
+        if b"Zookeeper version" in probe.recv(4096):
+            return f"{host}:{port} is a ZooKeeper server, not a broker; brokers usually listen on port 9092"
+    return None
+
+
+def as_deferred(promise: Promise[T]) -> Deferred[T]:
+    """The same, as Twisted knows it."""
+    deferred: Deferred[T] = Deferred()
+
+    def settled(_: Any) -> None:
+        error = promise.error()
+        if error is None:
+            deferred.callback(promise.result())
+        else:
+            deferred.errback(error)
+
+    promise.when_settled(settled)
+    return deferred

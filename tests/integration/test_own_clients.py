@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,7 +15,18 @@ import pytest
 from confluent_kafka import Producer as ConfluentProducer
 
 from pykafka_classic.client.consuming.offset_lookup import FoundOffset
-from pykafka_classic.clients import ClientTimeout, Consumer, ConsumerRecord, ErrorCode, KafkaError, NoBrokers, NoOffset, Producer, TopicPartition
+from pykafka_classic.clients import (
+    ClientTimeout,
+    Consumer,
+    ConsumerRecord,
+    ErrorCode,
+    KafkaError,
+    NoBrokers,
+    NoOffset,
+    Producer,
+    RecordMetadata,
+    TopicPartition,
+)
 from pykafka_classic.testing.cluster import LocalCluster
 from tests.integration.apache import MixedCluster
 from tests.integration.conftest import KEEP, assert_no_stack_traces
@@ -208,9 +220,13 @@ def test_a_batch_that_is_too_large_for_its_topic_is_split(cluster: LocalCluster)
 def test_callbacks_come_before_flush_returns_and_in_order(cluster: LocalCluster) -> None:
     topic = make(cluster, "callbacks", partitions=1)
     told: list[tuple[int, int | str]] = []
+
+    def note(number: int, where: RecordMetadata | None, error: Exception | None) -> None:
+        told.append((number, where.offset if where else str(error)))
+
     with Producer(cluster.bootstrap, acks="all") as producer:
         for number in range(1_000):
-            producer.send(topic, str(number), on_delivery=lambda where, error, number=number: told.append((number, where.offset if where else str(error))))  # type: ignore[misc]
+            producer.send(topic, str(number), on_delivery=partial(note, number))
         producer.flush()
         assert told == [(number, number) for number in range(1_000)]
 

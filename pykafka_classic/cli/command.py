@@ -18,6 +18,7 @@ Source: facts/tools.md 1; 2.8 CommandLineUtils.scala.
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -153,9 +154,14 @@ def process_console() -> Console:
 
 def run_tool(tool: Tool) -> NoReturn:
     """Run a tool as this process, and end it."""
+    run_program(functools.partial(execute, tool))
+
+
+def run_program(main: Callable[[Sequence[str], Console], int]) -> NoReturn:
+    """Run what takes a command line and a console as this process, and end it with the status that it returns."""
     console = process_console()
     try:
-        status = execute(tool, sys.argv[1:], console)
+        status = main(sys.argv[1:], console)
         console.output.flush()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

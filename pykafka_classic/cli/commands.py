@@ -19,6 +19,7 @@ TOOLS: Final = {
     "kafka-reassign-partitions": "reassign_partitions",
     "kafka-server-start": "server_start",
     "kafka-server-stop": "server_stop",
+    "zookeeper-shell": "zookeeper_shell",
     "zookeeper-server-start": "zookeeper_start",
     "zookeeper-server-stop": "zookeeper_stop",
 }
@@ -37,6 +38,7 @@ CLASSES: Final = {
     "kafka.admin.ConfigCommand": "configs",
     "kafka.admin.PreferredReplicaLeaderElectionCommand": "preferred_replica_election",
     "kafka.admin.ReassignPartitionsCommand": "reassign_partitions",
+    "org.apache.zookeeper.ZooKeeperMain": "zookeeper_shell",
     "kafka.tools.DumpLogSegments": "dump_log",
 }
 """Kafka's classes, as people call them by kafka-run-class.sh."""

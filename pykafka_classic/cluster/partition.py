@@ -77,8 +77,6 @@ class Partition:
         self.zk_version = 0
         self.controller_epoch = 0  # of the controller that last changed the leader
         self.assignment: tuple[int, ...] = ()
-        self.adding_replicas: tuple[int, ...] = ()
-        self.removing_replicas: tuple[int, ...] = ()
         self.in_sync = InSyncReplicas(services.local_broker_id, services.replica_lag_time_max_ms, services.is_alive)
 
     def __repr__(self) -> str:
@@ -98,22 +96,6 @@ class Partition:
     def leader_log(self) -> Log | None:
         """The log, if this broker leads."""
         return self.log if self.leader_id == self.local_broker_id else None
-
-    @property
-    def replication_factor(self) -> int:
-        """Number of replicas, without those that a reassignment is adding."""
-        return len([broker_id for broker_id in self.assignment if broker_id not in self.adding_replicas])
-
-    @property
-    def is_under_replicated(self) -> bool:
-        """Led by this broker, with replicas that are not in sync."""
-        return self.is_leader and len(self.in_sync.state.isr) < self.replication_factor
-
-    @property
-    def is_under_min_isr(self) -> bool:
-        """Led by this broker, with fewer replicas in sync than acks=all demands."""
-        leader_log = self.leader_log
-        return leader_log is not None and len(self.in_sync.state.isr) < leader_log.config.min_insync_replicas
 
     def local_log(self, current_leader_epoch: int = NO_CURRENT_EPOCH, *, require_leader: bool = False) -> Log:
         """The log. Raises FENCED_LEADER_EPOCH, UNKNOWN_LEADER_EPOCH, NOT_LEADER_OR_FOLLOWER."""
@@ -193,7 +175,6 @@ class Partition:
     def _take_over(self, state: LeaderAndIsrPartitionState, isr: list[int] | tuple[int, ...]) -> None:
         self.controller_epoch = state.controller_epoch
         self.assignment = tuple(state.replicas)
-        self.adding_replicas, self.removing_replicas = tuple(state.adding_replicas), tuple(state.removing_replicas)
         self.in_sync.update(self.assignment, isr)
 
     def delete(self) -> None:

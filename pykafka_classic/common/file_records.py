@@ -21,6 +21,10 @@ class ReadableFile(Protocol):
         """The descriptor, for sendfile; -1 where there is none (a file in memory)."""
         ...
 
+    def unreadable(self, error: OSError) -> None:
+        """Whoever sends from the file met this error: the disk fails. Reported to the log manager."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class FileRecords:

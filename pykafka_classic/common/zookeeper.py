@@ -52,6 +52,8 @@ class Stat:
     ephemeral_owner: int  # session id, 0 for a persistent node
     data_length: int
     num_children: int
+    pzxid: int = 0  # transaction of the last change among the children
+    acl_version: int = 0
 
 
 @dataclass(frozen=True, slots=True)

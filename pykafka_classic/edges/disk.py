@@ -13,7 +13,7 @@ import fcntl
 import os
 import posixpath
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
 Buffer: TypeAlias = "bytes | bytearray | memoryview"
@@ -28,10 +28,11 @@ class DiskFile:
     Invariant: `_size` is the size of the file, between calls.
     """
 
-    __slots__ = ("_closed", "_descriptor", "_path", "_size")
+    __slots__ = ("_closed", "_descriptor", "_file_system", "_path", "_size")
 
-    def __init__(self, path: str, *, create: bool = False) -> None:
+    def __init__(self, file_system: DiskFileSystem, path: str, *, create: bool = False) -> None:
         self._descriptor = -1  # first, for __del__ runs even when open fails
+        self._file_system = file_system
         self._path = path
         self._closed = False
         self._descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC | (os.O_CREAT if create else 0), 0o644)
@@ -84,6 +85,10 @@ class DiskFile:
         """The descriptor."""
         return self._descriptor
 
+    def unreadable(self, error: OSError) -> None:
+        """Tell who listens."""
+        self._file_system.on_unreadable(self._path, error)
+
     def close(self) -> None:
         """No more writing; the descriptor goes with the last reference to this object."""
         self._closed = True
@@ -105,11 +110,12 @@ class DiskFileSystem:
     """Implements `log.file_system.FileSystem`."""
 
     def __init__(self) -> None:
+        self.on_unreadable: Callable[[str, OSError], None] = _ignore
         self._locks: dict[str, int] = {}  # path -> descriptor; held until `unlock` or the end of the process
 
     def open(self, path: str, *, create: bool = False) -> DiskFile:
         """Open for reading and appending; FileNotFoundError where absent unless `create`."""
-        return DiskFile(path, create=create)
+        return DiskFile(self, path, create=create)
 
     def read(self, path: str) -> bytes:
         """A small file, whole."""
@@ -196,6 +202,10 @@ class DiskFileSystem:
         """Give the locks back: for a broker that ends before its process does."""
         while self._locks:
             os.close(self._locks.popitem()[1])
+
+
+def _ignore(path: str, error: OSError) -> None:
+    """Until somebody listens."""
 
 
 def _write_all(descriptor: int, buffers: Sequence[Buffer], position: int) -> int:

@@ -199,4 +199,6 @@ def _stat(stat: Any) -> Stat:
         ephemeral_owner=stat.ephemeralOwner,
         data_length=stat.dataLength,
         num_children=stat.numChildren,
+        pzxid=stat.pzxid,
+        acl_version=stat.aversion,
     )

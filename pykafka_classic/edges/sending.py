@@ -9,6 +9,7 @@ A response is tried at once and only then, if the socket is full, left to the re
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 from collections import deque
@@ -101,10 +102,15 @@ class Outgoing:
     def _send_file(self, records: FileRecords, budget: int) -> int:
         position, left = records.position + self._file_sent, records.length - self._file_sent
         descriptor = records.file.fileno()
-        if descriptor < 0:
-            sent = self._socket.send(records.file.read_at(position, min(left, READ_CHUNK)))
-        else:
-            sent = os.sendfile(self._socket.fileno(), descriptor, position, min(left, budget))
+        try:
+            if descriptor < 0:
+                sent = self._socket.send(records.file.read_at(position, min(left, READ_CHUNK)))
+            else:
+                sent = os.sendfile(self._socket.fileno(), descriptor, position, min(left, budget))
+        except OSError as error:
+            if error.errno == errno.EIO:  # never a socket's: the connection ends with it, and the log dir goes offline
+                records.file.unreadable(error)
+            raise
         if not sent:
             raise FileCutShort(f"file ends before position {position}, {left} bytes of a response missing")
         self._file_sent += sent

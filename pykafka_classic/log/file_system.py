@@ -6,7 +6,7 @@ Every call may raise `OSError`; who calls decides whether that takes the log dir
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 
@@ -44,13 +44,24 @@ class File(Protocol):
         """The descriptor, or -1 (in memory)."""
         ...
 
+    def unreadable(self, error: OSError) -> None:
+        """Call the file system's `on_unreadable`."""
+        ...
+
     def close(self) -> None:
         """Close; reading through slices handed out before must go on to work until they are gone (reference counted)."""
         ...
 
 
 class FileSystem(Protocol):
-    """Files and directories by path."""
+    """Files and directories by path.
+
+    Attributes:
+        on_unreadable: called with the path of a file from which nothing could be sent any more, and why. Every other failure is raised where it happens;
+            a fetch answer is sent long after the log has looked at it.
+    """
+
+    on_unreadable: Callable[[str, OSError], None]
 
     def open(self, path: str, *, create: bool = False) -> File:
         """Open for reading and appending; FileNotFoundError where absent unless `create`."""

@@ -65,6 +65,7 @@ class LogManager:
             on_storage_error=self._storage_failed,
             on_truncated=self._truncated,
         )
+        seams.file_system.on_unreadable = lambda path, error: self._storage_failed(posixpath.dirname(path), error)
         self._directories = {path: LogDirectory(seams.file_system, path) for path in log_dirs}
         self._current: dict[TopicPartition, Log] = {}
         self._future: dict[TopicPartition, Log] = {}

@@ -48,11 +48,6 @@ class LogAppendInfo:
     last_leader_epoch: int = UNKNOWN  # of the last batch
     converted_count: int = 0  # records that had to be rewritten in another format
 
-    @property
-    def record_count(self) -> int:
-        """Offsets that were used up."""
-        return self.last_offset - self.first_offset + 1 if self.first_offset >= 0 else 0
-
 
 @dataclass(frozen=True, slots=True)
 class FetchDataInfo:

@@ -11,7 +11,7 @@ Source: facts/storage.md 6; ProducerStateManager.scala.
 from __future__ import annotations
 
 import logging
-from bisect import bisect_left, insort
+from bisect import insort
 from collections.abc import Iterable
 
 from pykafka_classic.common.topic_partition import TopicPartition
@@ -173,18 +173,6 @@ class ProducerStateManager:
             path = self._snapshot_path(offset)
             if self._file_system.exists(path):
                 self._file_system.remove(path)
-
-    def forget_snapshot(self, offset: int) -> str | None:
-        """Take a snapshot out of the account without removing its file (it goes with its segment, later); its path."""
-        if offset not in self._snapshots:
-            return None
-        self._snapshots.remove(offset)
-        return self._snapshot_path(offset)
-
-    def remove_snapshots_before(self, offset: int) -> None:
-        """Remove all older than `offset`."""
-        for old in self._snapshots[: bisect_left(self._snapshots, offset)]:
-            self.remove_snapshot(old)
 
     # Starting and truncating
 

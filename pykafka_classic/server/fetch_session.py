@@ -58,10 +58,6 @@ class FetchContext:
         """The request as a whole is refused: no partitions, no session."""
         return FetchResponse(error_code=self.error)
 
-    def throttled_response(self, throttle_time_ms: int) -> FetchResponse:
-        """Nothing for now; the session goes on, and its epoch was used up."""
-        return FetchResponse(throttle_time_ms=throttle_time_ms, session_id=self.session_id)
-
 
 class FullContext(FetchContext):
     """Everything is asked, and a session is made of it if there is room."""

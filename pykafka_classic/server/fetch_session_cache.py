@@ -60,11 +60,6 @@ class FetchSessionCache:
     def __len__(self) -> int:
         return len(self._sessions)
 
-    @property
-    def total_partitions(self) -> int:
-        """Of all sessions together."""
-        return sum(len(session.partitions) for session in self._sessions.values())
-
     def get(self, session_id: int) -> FetchSession | None:
         """A session by its id."""
         return self._sessions.get(session_id)

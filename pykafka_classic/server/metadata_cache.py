@@ -64,10 +64,6 @@ class MetadataCache:
         """All live brokers."""
         return list(self._brokers.values())
 
-    def alive_broker(self, broker_id: int) -> Broker | None:
-        """A live broker."""
-        return self._brokers.get(broker_id)
-
     def is_alive(self, broker_id: int) -> bool:
         """Whether this broker lives, as far as we know."""
         return broker_id in self._brokers

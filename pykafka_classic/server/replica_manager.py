@@ -316,11 +316,6 @@ class ReplicaManager:
         """Begin to move replicas to other log dirs; an error for each."""
         return self.log_dir_moves.move(wanted)
 
-    @property
-    def under_replicated_count(self) -> int:
-        """Partitions led here that lack replicas."""
-        return sum(partition.is_under_replicated for partition in self._hosted.online.values())
-
     # Failing disks
 
     def _log_dir_failed(self, log_dir: str) -> None:

@@ -43,8 +43,8 @@ class Mortal:
 class MortalFile(DiskFile):
     """A file whose process dies."""
 
-    def __init__(self, mortal: Mortal, path: str, *, create: bool = False) -> None:
-        super().__init__(path, create=create)
+    def __init__(self, file_system: MortalFileSystem, mortal: Mortal, path: str, *, create: bool = False) -> None:
+        super().__init__(file_system, path, create=create)
         self._mortal = mortal
 
     def append(self, buffers: Sequence[Buffer]) -> int:
@@ -73,7 +73,7 @@ class MortalFileSystem(DiskFileSystem):
     def open(self, path: str, *, create: bool = False) -> MortalFile:
         if create and not os.path.exists(path):
             self._mortal.changing()
-        return MortalFile(self._mortal, path, create=create)
+        return MortalFile(self, self._mortal, path, create=create)
 
     def write_atomically(self, path: str, data: bytes) -> None:
         self._mortal.changing()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import socket
@@ -44,16 +45,23 @@ def peer(broker: ToyBroker) -> Peer:
 
 
 class MemoryFile:
-    """A file without descriptor."""
+    """A file without descriptor, on a disk that fails behind `readable` bytes."""
 
-    def __init__(self, content: bytes) -> None:
+    def __init__(self, content: bytes, *, readable: int | None = None) -> None:
         self.content = content
+        self.readable = len(content) if readable is None else readable
+        self.reported: list[OSError] = []
 
     def read_at(self, position: int, length: int) -> bytes:
+        if position + length > self.readable:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
         return self.content[position : position + length]
 
     def fileno(self) -> int:
         return -1
+
+    def unreadable(self, error: OSError) -> None:
+        self.reported.append(error)
 
 
 @contextmanager
@@ -138,6 +146,16 @@ def test_file_in_memory_is_sent_in_chunks(broker: ToyBroker, peer: Peer) -> None
     broker.records = FileRecords(MemoryFile(content), 0, len(content))
     peer.send(fetch(1))
     assert peer.frame()[FETCH_RESPONSE_HEAD:] == content
+
+
+def test_a_disk_that_fails_in_the_middle_of_an_answer_is_reported_and_the_connection_ends(broker: ToyBroker, peer: Peer) -> None:
+    file = MemoryFile(os.urandom(1_000_000), readable=500_000)
+    broker.records = FileRecords(file, 0, 1_000_000)
+    peer.send(fetch(1))
+    while not peer.at_end():
+        continue
+    assert file.reported
+    assert {error.errno for error in file.reported} == {errno.EIO}
 
 
 def test_file_deleted_while_a_slow_consumer_reads_is_sent_to_its_end(broker: ToyBroker, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ durable when it returns. So is a cut (a journaling file system may forget it, bu
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from errno import EIO
 
 from pykafka_classic.common.clock import Random
@@ -110,6 +110,10 @@ class FakeFile:
         """There is no descriptor."""
         return -1
 
+    def unreadable(self, error: OSError) -> None:
+        """Tell who listens."""
+        self._file_system.on_unreadable(self._path, error)
+
     def close(self) -> None:
         """Nothing to do."""
 
@@ -122,6 +126,7 @@ class FakeFileSystem:
 
     def __init__(self) -> None:
         self.now_ms = 1_600_000_000_000
+        self.on_unreadable: Callable[[str, OSError], None] = lambda _path, _error: None
         self.reads = 0
         self.syncs = 0
         self._files: dict[str, _Inode] = {}

@@ -32,6 +32,9 @@ _FILE: Final = Difference(Compared.STATUS_AND_STDOUT, "the sentence says what is
 _NO_SCRAM: Final = Difference(Compared.NOTHING, "our brokers do not serve AlterUserScramCredentials; --zookeeper does it")
 _JSON: Final = Difference(Compared.STATUS, "Python's parser says in its own words what is wrong with the JSON")
 _SAYS_WHY: Final = Difference(Compared.STATUS_AND_STDOUT, "our sentence gives the reason, which stands in the middle of Kafka's stack trace")
+_HELP: Final = Difference(Compared.STATUS_AND_STDOUT, "the list of commands is that of our shell")
+_NOT_THERE: Final = Difference(Compared.NOTHING, "access lists, container nodes and the ensemble's own configuration are not served by our shell")
+_FEWER: Final = Difference(Compared.STATUS, "the container node /e/c is not there")
 _ADDRESS: Final = Difference(Compared.STATUS, "our sentence says which form is wanted")
 
 DIFFERENCES: Final[dict[str, dict[str, Difference]]] = {
@@ -82,6 +85,17 @@ DIFFERENCES: Final[dict[str, dict[str, Difference]]] = {
         "rubbish": _JSON,
     },
     "kafka-reassign-partitions-zookeeper": {"generate": _LOT, "generate two": _LOT, "rubbish": _JSON, "nobody": _UNREACHABLE},
+    "zookeeper-shell": {"frobnicate": _HELP, "help": _HELP, "nobody": _UNREACHABLE},
+    "zookeeper-shell-more": {
+        **dict.fromkeys(("getEphemerals", "getAllChildrenNumber", "version", "no command"), _HELP),
+        **dict.fromkeys(("getAcl", "getAcl -s", "create container", "config"), _NOT_THERE),
+        "rmr": Difference(Compared.NOTHING, "the node to remove is the container that could not be made"),
+        "create child": Difference(Compared.STATUS, "in the recording the tool was done before it had heard of its connection"),
+        "ls -s": _FEWER,
+        "ls -R /": _FEWER,
+        "ls2": _FEWER,
+        "quoted": Difference(Compared.STATUS, "an escaped quote in a quoted word stays in it"),
+    },
     "kafka-leader-election": {"version": _VERSION},
     "kafka-preferred-replica-election": {"nobody": _UNREACHABLE, "in progress": _SAYS_WHY},
     "kafka-configs-zookeeper": {"file missing": _FILE, "nobody": _UNREACHABLE},

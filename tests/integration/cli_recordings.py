@@ -6,17 +6,19 @@ Our tools run inside this process, through the same `execute` as their launchers
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
 import json
 import os
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 from typing import Any, Final
 
+from pykafka_classic.cli import zookeeper_shell
 from pykafka_classic.cli.command import Console, Tool, execute
 from pykafka_classic.cli.commands import module_of
 from pykafka_classic.common.zookeeper import Exists
@@ -36,6 +38,7 @@ ORDERS_S: Final = 30.0
 READS: Final = ("--describe", "--list", "--verify", "ls", "get", "stat")
 APACHE_TOOLS: Final = {"kafka-console-producer": "kafka.tools.ConsoleProducer", "kafka-console-consumer": "kafka.tools.ConsoleConsumer"}
 
+Program = Callable[[Sequence[str], Console], int]
 Case = dict[str, Any]
 
 
@@ -80,18 +83,19 @@ def recording(name: str) -> dict[str, Any]:
     return loaded
 
 
-def tool_named(name: str) -> Tool | None:
+def tool_named(name: str) -> Program | None:
     """Our tool of Kafka's name; None where there is none."""
+    if name == "zookeeper-shell":
+        return zookeeper_shell.main
     module = module_of(name)
     found = getattr(importlib.import_module(f"pykafka_classic.cli.{module}"), "TOOL", None) if module else None
-    assert found is None or isinstance(found, Tool)
-    return found
+    return functools.partial(execute, found) if isinstance(found, Tool) else None
 
 
-def run(tool: Tool, arguments: Sequence[str], stdin: str | None = None) -> tuple[int, str, str]:
+def run(tool: Program, arguments: Sequence[str], stdin: str | None = None) -> tuple[int, str, str]:
     """Run one of our tools in this process: exit status, stdout, stderr."""
     output, errors = StringIO(), StringIO()
-    status = execute(tool, arguments, Console(StringIO(stdin or ""), output, errors))
+    status = tool(arguments, Console(StringIO(stdin or ""), output, errors))
     return status, output.getvalue(), errors.getvalue()
 
 

@@ -208,16 +208,24 @@ class Load:
 
     def __enter__(self) -> Load:
         self._thread.start()
-        self.wait_for_more(200)
+        try:
+            self.wait_for_more(200)
+        except BaseException:
+            self._end()
+            self._producer.purge()
+            raise
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self._ending.set()
-        self._thread.join()
+        self._end()
         if error is None:
             assert self._producer.flush(90) == 0, "records without an answer"
         else:
             self._producer.purge()
+
+    def _end(self) -> None:
+        self._ending.set()
+        self._thread.join()
 
     def wait_for_more(self, count: int, *, seconds: float = DEADLINE_S) -> None:
         """Wait until so many more records were answered."""

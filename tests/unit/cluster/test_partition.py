@@ -10,7 +10,7 @@ from pykafka_classic.cluster.isr_state import CommittedIsr, LeaderAndIsr, Pendin
 from pykafka_classic.common import kafka_uuid
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.log.append_origin import AppendOrigin
-from tests.unit.cluster.helpers import TP, OnePartition, state
+from tests.unit.cluster.helpers import OnePartition, state
 from tests.unit.log.helpers import batch
 
 LAG_MS = 30_000
@@ -203,7 +203,8 @@ def test_with_followers_the_high_watermark_waits_for_them() -> None:
     assert made.high_watermark == 1
 
 
-def test_a_broker_that_caught_up_and_then_died_outside_the_isr_holds_nothing_back() -> None:
+def held_back_by_a_dead_broker() -> OnePartition:
+    """Record 1 is in all of the ISR; a broker outside it has caught up with record 0 only, and has died since."""
     made = OnePartition()
     made.lead(isr=(0, 1))
     made.isr_manager.accepts = False
@@ -214,20 +215,17 @@ def test_a_broker_that_caught_up_and_then_died_outside_the_isr_holds_nothing_bac
     made.fetched(1, 2)
     assert made.high_watermark == 1
     made.alive.remove(2)
+    return made
+
+
+def test_a_broker_that_caught_up_and_then_died_outside_the_isr_holds_nothing_back() -> None:
+    made = held_back_by_a_dead_broker()
     made.partition.reconsider_high_watermark()
     assert made.high_watermark == 2
 
 
 def test_a_follower_that_asks_again_at_the_same_offset_is_enough_to_find_out_that_nobody_holds_the_high_watermark_back() -> None:
-    made = OnePartition()
-    made.lead(isr=(0, 1))
-    made.isr_manager.accepts = False
-    made.append()
-    made.fetched(1, 1)
-    made.fetched(2, 1)
-    made.append()
-    made.fetched(1, 2)
-    made.alive.remove(2)
+    made = held_back_by_a_dead_broker()
     made.fetched(1, 2)
     assert made.high_watermark == 2
 
@@ -422,11 +420,3 @@ def test_the_leader_stamps_its_epoch_into_what_it_appends(one: OnePartition) -> 
     one.lead(6, isr=[0], replicas=[0])
     one.partition.append_records_to_leader(batch(timestamp=one.clock.now_ms()), AppendOrigin.CLIENT, required_acks=1)
     assert one.partition.local_log().leader_epoch_cache.latest_epoch() == 6
-
-
-def test_under_replication_counts_without_replicas_that_are_being_added(one: OnePartition) -> None:
-    told = state(0, 0, isr=[0, 1], replicas=[0, 1, 2])
-    told.adding_replicas = [2]
-    one.partition.make_leader(told)
-    assert not one.partition.is_under_replicated
-    assert repr(one.partition) == f"Partition({TP}, leader=0, epoch=0, isr=(0, 1))"

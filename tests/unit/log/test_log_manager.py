@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from uuid import UUID
 
 import pytest
@@ -266,6 +267,16 @@ def test_a_failing_disk_takes_its_log_dir_offline_and_the_others_go_on(broker: B
     assert (told, manager.offline_log_dirs, manager.online_log_dirs) == (["/a"], ["/a"], ["/b"])
     assert manager.get_log(flights(0)) is None
     assert logs[1].append_as_leader(batch(), leader_epoch=0).first_offset == 0
+
+
+def test_a_file_that_cannot_be_read_when_an_answer_is_sent_takes_its_log_dir_offline(broker: Broker) -> None:
+    manager = broker.start()
+    one = manager.get_or_create_log(flights(0))
+    one.append_as_leader(batch(), leader_epoch=0)
+    fetched = one.read(0, max_length=1_000, max_offset=1, min_one_message=True).records
+    assert fetched is not None
+    fetched.file.unreadable(OSError(errno.EIO, "Input/output error"))
+    assert manager.offline_log_dirs == [one.parent_dir]
 
 
 def test_with_a_log_dir_offline_only_new_partitions_are_made(broker: Broker) -> None:

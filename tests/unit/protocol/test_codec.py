@@ -31,6 +31,9 @@ class MemoryFile:
     def fileno(self) -> int:
         return -1
 
+    def unreadable(self, error: OSError) -> None:
+        raise AssertionError("nobody reads here") from error
+
 
 def produce(records: wire.Records | None) -> ProduceRequest:
     partition = PartitionProduceData(index=3, records=records)

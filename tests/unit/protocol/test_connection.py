@@ -118,6 +118,9 @@ def test_response_with_records_in_a_file_keeps_them_apart() -> None:
         def fileno(self) -> int:
             return -1
 
+        def unreadable(self, error: OSError) -> None:
+            raise AssertionError("nobody reads here") from error
+
     client, server = ClientConnection("me"), ServerConnection(APIS)
     context = request_of(server, join_records(client.send(FetchRequest(), 12)[1]))
     records = FileRecords(NoFile(), 0, 700)

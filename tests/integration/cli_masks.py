@@ -34,14 +34,13 @@ OF_JAVA: Final = (
     _mask(r"^Caused by: .*\n", "", "the rest of a stack trace"),
     _mask(r'^Exception in thread "main" ', "", "what Java puts before the sentence"),
     _mask(rf"^Error: (?:{_CLASS}: )?(.*)\n{_CLASS}: (?:{_CLASS}: )?\1\n", r"Error: \1\n", "head of a stack trace, that says the sentence again"),
-    _mask(rf"(?<=election for partition: )(\S+): {_CLASS}: ", r"\1: ", "the name of a Java class of errors before its text"),
+    _mask(rf"(?<=preferred leader election for partition: )(\S+): {_CLASS}: ", r"\1: ", "the name of a Java class of errors before its text"),
     _mask(rf"^(Error: )?(?:{_CLASS}: )+", r"\1", "the names of Java's classes of errors mean nothing here"),
 )
 
 # Only ours has these.
 OF_OURS: Final = (
     _mask(r"^Option +Description *\n(?:.*\n)*", "{USAGE}\n", "usage texts are our own words"),
-    _mask(rf"(?<=: ){_CLASS}: ", "", "the name of a Java class of errors before its text, as some of our tools print it too"),
     _mask(r"\. Did you mean --[\w-]+\?$", "", "a mistyped option gets the nearest one suggested"),
 )
 

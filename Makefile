@@ -53,6 +53,7 @@ bench: setup ## figures: how fast it starts, how much it carries
 	$(VENV)/python tools/bench/log.py
 	$(VENV)/python tools/bench/reactor_lag.py
 	$(VENV)/python tools/bench/controller.py
+	$(VENV)/python tools/bench/groups.py
 
 lock: ## write the lock files in requirements/ anew (needs pip-tools)
 	tools/lock.sh

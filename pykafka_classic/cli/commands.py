@@ -5,6 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 TOOLS: Final = {
+    "kafka-log-dirs": "log_dirs",
+    "kafka-leader-election": "leader_election",
+    "kafka-get-offsets": "get_offsets",
+    "kafka-delete-records": "delete_records",
+    "kafka-cluster": "cluster",
+    "kafka-broker-api-versions": "broker_api_versions",
     "kafka-consumer-groups": "consumer_groups",
     "kafka-consumer-offset-checker": "consumer_offset_checker",
     "kafka-dump-log": "dump_log",
@@ -21,6 +27,12 @@ TOOLS: Final = {
 """Kafka's names of the scripts, without `.sh`, and our modules in this package."""
 
 CLASSES: Final = {
+    "kafka.admin.LogDirsCommand": "log_dirs",
+    "kafka.admin.LeaderElectionCommand": "leader_election",
+    "kafka.tools.GetOffsetShell": "get_offsets",
+    "kafka.admin.DeleteRecordsCommand": "delete_records",
+    "kafka.tools.ClusterTool": "cluster",
+    "kafka.admin.BrokerApiVersionsCommand": "broker_api_versions",
     "kafka.Kafka": "server_start",
     "kafka.admin.ConsumerGroupCommand": "consumer_groups",
     "kafka.admin.TopicCommand": "topics",

@@ -30,6 +30,7 @@ log = logging.getLogger("kafka.clients.Metadata")
 
 GROUP = "group"  # purposes of channels: a request that waits at the broker must not hold up others
 FETCH = "fetch"
+MISSING_TOPIC_RETRY_MS = 500  # a topic that is wanted, and not there, may be created
 FIND_COORDINATOR_VERSION_WITH_TYPES = 1
 
 
@@ -174,6 +175,8 @@ class ClusterClient:
             self._set_refresh_timer()
         self.metadata = self.metadata.updated(response, is_all=wanted is None)
         self._drop_nodes()
+        if any(topic.error.invalid_metadata for topic in self.metadata.topics.values()):
+            clock.call_later(MISSING_TOPIC_RETRY_MS, self.update_soon)
         for listener in list(self._listeners):
             listener(self.metadata)
 

@@ -56,6 +56,11 @@ def hash_map_order(keys: Iterable[str], *, capacity: int = 16) -> list[str]:
     return sorted(ordered, key=bucket_of)
 
 
+def array_buffer(values: Iterable[object]) -> str:
+    """How Scala prints the sequence that a broker made of an array in a request: clients see it in messages."""
+    return f"ArrayBuffer({', '.join(map(str, values))})"
+
+
 def decode_utf8(data: bytes) -> str:
     """new String(data, UTF_8): one U+FFFD for each malformed piece, as in Python, but a surrogate in UTF-8 is one piece, and not three."""
     return _SURROGATE.sub(_REPLACEMENT, data).decode("utf-8", "replace")

@@ -120,23 +120,33 @@ class Promise(Generic[T]):
             log.error("A failure that nobody looked at", exc_info=self._error)
 
 
-def spawn(coroutine: Coroutine[Promise[Any], None, T]) -> Promise[T]:
-    """Run a coroutine whose awaits are promises; its outcome becomes the returned promise."""
-    outcome: Promise[T] = Promise()
+class _Run(Generic[T]):
+    """A coroutine under way. Not a closure that names itself: that would be a cycle, and keep all that the outcome holds until the collector comes."""
 
-    def advance(_: Promise[Any] | None = None) -> None:
+    __slots__ = ("_coroutine", "outcome")
+
+    def __init__(self, coroutine: Coroutine[Promise[Any], None, T]) -> None:
+        self._coroutine = coroutine
+        self.outcome: Promise[T] = Promise()
+
+    def advance(self, _: Promise[Any] | None = None) -> None:
+        """To the next unsettled promise, or to the end."""
         # Promises that are settled already never get here: __await__ does not yield them. So the depth of the stack does not grow with the number of awaits.
         try:
-            awaited = coroutine.send(None)
+            awaited = self._coroutine.send(None)
         except StopIteration as stop:
-            outcome.resolve(stop.value)
+            self.outcome.resolve(stop.value)
         except Exception as error:
-            outcome.fail(error)
+            self.outcome.fail(error)
         else:
-            awaited.when_settled(advance)
+            awaited.when_settled(self.advance)
 
-    advance()
-    return outcome
+
+def spawn(coroutine: Coroutine[Promise[Any], None, T]) -> Promise[T]:
+    """Run a coroutine whose awaits are promises; its outcome becomes the returned promise."""
+    run = _Run(coroutine)
+    run.advance()
+    return run.outcome
 
 
 def gather(promises: Sequence[Promise[T]]) -> Promise[list[T]]:

@@ -25,6 +25,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from pykafka_classic.common.errors import ErrorCode
+from pykafka_classic.common.java import array_buffer
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.common.zookeeper import Code
 from pykafka_classic.controller.controller_context import PartitionAndReplica
@@ -88,7 +89,7 @@ class PartitionReassignment:
             if error is not None:
                 results[partition] = error
             elif move is None:
-                results[partition] = ApiError(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS)
+                results[partition] = ApiError(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS, ErrorCode.NO_REASSIGNMENT_IN_PROGRESS.message)
             else:
                 moves[partition] = move
         # An API call overrides what the znode says about the partition.
@@ -134,13 +135,14 @@ class PartitionReassignment:
         if not target:
             return invalid("Empty replica list specified in partition reassignment.")
         if len(set(target)) != len(target):
-            return invalid(f"Duplicate replica ids in partition reassignment replica list: {list(target)}")
+            return invalid(f"Duplicate replica ids in partition reassignment replica list: {array_buffer(target)}")
         if any(replica < 0 for replica in target):
-            return invalid(f"Invalid broker id in replica list: {list(target)}")
+            return invalid(f"Invalid broker id in replica list: {array_buffer(target)}")
         adding = self._context.assignment(partition).reassign_to(target).adding_replicas
         live = self._context.live_broker_ids
         if not live.issuperset(adding):
-            return invalid(f"Replica assignment has brokers that are not alive. Replica list: {list(adding)}, live broker list: {sorted(live)}")
+            alive = f"Set({', '.join(map(str, sorted(live)))})"
+            return invalid(f"Replica assignment has brokers that are not alive. Replica list: {array_buffer(adding)}, live broker list: {alive}")
         return None
 
     def _build(self, partition: TopicPartition, target: Sequence[int] | None) -> ReplicaAssignment | None:

@@ -63,7 +63,7 @@ class ReplicaElection:
             is_needed = leader != replicas[0]
         else:
             is_needed = leader in (None, NO_LEADER) or leader not in self._context.live_broker_ids
-        return None if is_needed else ApiError(ErrorCode.ELECTION_NOT_NEEDED)
+        return None if is_needed else ApiError(ErrorCode.ELECTION_NOT_NEEDED, ErrorCode.ELECTION_NOT_NEEDED.message)
 
     async def resume_pending(self) -> None:
         """A new controller finishes what the znode asked of its predecessor."""

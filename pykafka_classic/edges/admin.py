@@ -102,3 +102,4 @@ class Admin:
     describe_client_quotas = _waiting(AdminCore.describe_client_quotas)
     alter_client_quotas = _waiting(AdminCore.alter_client_quotas)
     describe_user_scram_credentials = _waiting(AdminCore.describe_user_scram_credentials)
+    unregister_broker = _waiting(AdminCore.unregister_broker)

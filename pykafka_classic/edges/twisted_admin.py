@@ -103,3 +103,4 @@ class TwistedAdmin:
     describe_client_quotas = _deferred(AdminCore.describe_client_quotas)
     alter_client_quotas = _deferred(AdminCore.alter_client_quotas)
     describe_user_scram_credentials = _deferred(AdminCore.describe_user_scram_credentials)
+    unregister_broker = _deferred(AdminCore.unregister_broker)

@@ -160,7 +160,9 @@ class TwistedChannel:
         connector, self._connector, connection, self._connection = self._connector, None, self._connection, None
         if connection is not None:
             connection.channel = None
-            connection.transport.abortConnection()
+            # Where nothing waits for an answer there may still be a Produce with acks=0 on its way.
+            close = connection.transport.abortConnection if self._unanswered else connection.transport.loseConnection
+            close()
         elif connector is not None:
             connector.factory.channel = None
             if connector.state == "connecting":

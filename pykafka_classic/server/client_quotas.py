@@ -8,9 +8,12 @@ Mirrors ZkAdminManager.{describeClientQuotas,alterClientQuotas} of 2.8; facts/ob
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from ipaddress import IPv4Address
+from math import isfinite, isnan
 from typing import Final
 
 from pykafka_classic.common.config_def import ConfigType
@@ -36,6 +39,8 @@ _CLIENT_KEYS: Final = {
 }
 _IP_KEYS: Final = {"connection_creation_rate": ConfigType.INT}
 _QUOTA_KEYS: Final = _CLIENT_KEYS | _IP_KEYS
+_WHOLE_MAX: Final = {ConfigType.LONG: float(1 << 63), ConfigType.INT: float((1 << 31) - 1)}
+_NUMBERS: Final = re.compile(r"[0-9.]+")
 _EPSILON: Final = 1e-6  # what a whole number may be off by, on its way as a double
 
 
@@ -131,6 +136,8 @@ def _by_type(components: Sequence[FilterComponent]) -> dict[str, FilterComponent
             raise KafkaError(ErrorCode.UNSUPPORTED_VERSION, f"Custom entity type '{component.entity_type}' not supported")
         if component.match not in (EXACT, DEFAULT, ANY):
             raise KafkaError(ErrorCode.INVALID_REQUEST, f"Unexpected match type: {component.match}")
+        if component.match == EXACT and component.name is None:
+            raise KafkaError(ErrorCode.INVALID_REQUEST, f"An exact {component.entity_type} is looked for, but not named")
         wanted[component.entity_type] = component
     return wanted
 
@@ -171,26 +178,43 @@ def _entity_of(entity: Mapping[str, str | None]) -> ConfigEntity:
     if IP in entity:
         if len(entity) > 1:
             raise KafkaError(ErrorCode.INVALID_REQUEST, "Invalid quota entity combination, IP entity should not be used with user/client ID entity.")
-        name = entity[IP]
-        if name is not None and "/" in name:  # it would be a path; whether it is a host is not looked up here
-            raise KafkaError(ErrorCode.INVALID_REQUEST, f"{name} is not a valid IP or resolvable host.")
-        return ConfigEntity.of(configs.IPS, name)
+        _check_address(entity[IP])
+        return ConfigEntity.of(configs.IPS, entity[IP])
     if USER in entity:
         return ConfigEntity.user_client(entity[USER], entity[CLIENT_ID]) if CLIENT_ID in entity else ConfigEntity.of(configs.USERS, entity[USER])
     return ConfigEntity.of(configs.CLIENTS, entity[CLIENT_ID])
 
 
+def _check_address(name: str | None) -> None:
+    """Kafka looks names up; here they only must look like one. IPv6 addresses are none for Kafka either: it has encoded their colons by then."""
+    if name is None:
+        return
+    told = configs.sanitize(name)
+    if "%" in told or (_NUMBERS.fullmatch(told) and not _is_ipv4(told)):
+        raise KafkaError(ErrorCode.INVALID_REQUEST, f"{told} is not a valid IP or resolvable host.")
+
+
+def _is_ipv4(text: str) -> bool:
+    try:
+        IPv4Address(text)
+    except ValueError:
+        return False
+    return True
+
+
 def _as_stored(key: str, kind: ConfigType, value: float) -> str:
     if kind is ConfigType.DOUBLE:
         return java_double(value)
-    whole = int(value + _EPSILON)
-    if abs(whole - value) > _EPSILON:
+    whole = int(value + _EPSILON) if abs(value) <= _WHOLE_MAX[kind] else None  # neither NaN nor infinite, either
+    if whole is None or abs(whole - value) > _EPSILON:
         raise KafkaError(ErrorCode.INVALID_REQUEST, f"Configuration {key} must be a {kind.name} value")
     return str(whole)
 
 
 def java_double(value: float) -> str:
     """As Java's Double.toString: plain from 10^-3 up to 10^7, else d.dddEn."""
+    if not isfinite(value):
+        return "NaN" if isnan(value) else "Infinity" if value > 0 else "-Infinity"
     if value == 0 or 1e-3 <= abs(value) < 1e7:
         return repr(float(value))
     sign, digits, _ = Decimal(repr(value)).normalize().as_tuple()

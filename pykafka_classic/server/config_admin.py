@@ -16,7 +16,7 @@ from pykafka_classic.common.config_def import ConfigKey, ConfigType, render
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.log_config import TOPIC_KEYS, ConflictingTopicConfigError, LogConfig, UnknownTopicConfigError
 from pykafka_classic.common.zookeeper import Create, ZooKeeper
-from pykafka_classic.server.broker_loggers import change_loggers
+from pykafka_classic.server.broker_loggers import UnknownLogLevel, change_loggers
 from pykafka_classic.server.dynamic_broker_config import DynamicBrokerConfig
 from pykafka_classic.server.metadata_cache import MetadataCache
 from pykafka_classic.server.zk_operations import data_or_none, raise_unless, set_or_create, submit_one
@@ -66,6 +66,8 @@ class ConfigAdmin:
         without_value = [key for key, value in entries if value is None]
         if without_value:
             raise KafkaError(ErrorCode.INVALID_REQUEST, f"Null value not supported for : {','.join(without_value)}")
+        if resource_type == ResourceType.BROKER_LOGGER:
+            raise KafkaError(ErrorCode.INVALID_REQUEST, "AlterConfigs is deprecated and does not support the resource type BROKER_LOGGER")
         entity = self._entity(resource_type, name)
         await self._write(entity, {key: value for key, value in entries if value is not None}, validate_only=validate_only)
 
@@ -88,13 +90,18 @@ class ConfigAdmin:
         await self._write(entity, wanted, validate_only=validate_only)
 
     def _change_loggers(self, name: str, changes: Sequence[Change], *, validate_only: bool) -> None:
-        self._check_is_me(name)
+        if name:
+            self._check_is_me(name)
         edits = [change for change in changes if change.operation not in (Operation.SET, Operation.DELETE)]
         if edits:
             message = f"{edits[0].operation.name} operation is not allowed for the BROKER_LOGGER resource"
             raise KafkaError(ErrorCode.INVALID_REQUEST, message)
         levels = {change.name: change.value if change.operation is Operation.SET else None for change in changes}
-        change_loggers(levels, validate_only=validate_only)
+        try:
+            change_loggers(levels, validate_only=validate_only)
+        except UnknownLogLevel as error:
+            message = f"Invalid config value for resource ConfigResource(type=BROKER_LOGGER, name='{name}'): {error}"
+            raise KafkaError(ErrorCode.INVALID_REQUEST, message) from error
 
     def _entity(self, resource_type: int, name: str) -> ConfigEntity:
         if resource_type == ResourceType.TOPIC:
@@ -102,8 +109,7 @@ class ConfigAdmin:
                 raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"The topic '{name}' does not exist.")
             return ConfigEntity.of(configs.TOPICS, name)
         if resource_type != ResourceType.BROKER:
-            message = f"AlterConfigs is only supported for topics and brokers, but resource type is {resource_type}"
-            raise KafkaError(ErrorCode.INVALID_REQUEST, message)
+            raise KafkaError(ErrorCode.INVALID_REQUEST, "Unexpected resource type UNKNOWN")
         if not name:
             return ConfigEntity.of(configs.BROKERS, None)
         self._check_is_me(name)

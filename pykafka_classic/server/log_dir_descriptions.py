@@ -30,12 +30,18 @@ class LogDirInfo:
     path: str
     is_online: bool
     replicas: list[ReplicaInfo] = field(default_factory=list)
+    topics: frozenset[str] = frozenset()  # of all that lies here, asked for or not
 
 
 def describe_log_dirs(log_manager: LogManager, wanted: Container[TopicPartition] | None) -> list[LogDirInfo]:
     """All log dirs, in the order of the configuration; `wanted` None: with all replicas."""
     online = set(log_manager.online_log_dirs)
-    return [LogDirInfo(path, path in online, _replicas(log_manager, path, wanted) if path in online else []) for path in log_manager.log_dirs]
+    return [_describe(log_manager, path, wanted) if path in online else LogDirInfo(path, is_online=False) for path in log_manager.log_dirs]
+
+
+def _describe(log_manager: LogManager, path: str, wanted: Container[TopicPartition] | None) -> LogDirInfo:
+    topics = frozenset(tp.topic for is_future in (False, True) for tp in log_manager.logs_in(path, future=is_future))
+    return LogDirInfo(path, is_online=True, replicas=_replicas(log_manager, path, wanted), topics=topics)
 
 
 def _replicas(log_manager: LogManager, path: str, wanted: Container[TopicPartition] | None) -> list[ReplicaInfo]:

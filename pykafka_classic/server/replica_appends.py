@@ -9,6 +9,7 @@ Mirrors ReplicaManager.appendRecords and deleteRecords; facts/coordination.md 4.
 from __future__ import annotations
 
 import logging
+from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
@@ -34,7 +35,8 @@ Records: TypeAlias = bytes | memoryview
 AppendResults: TypeAlias = dict[TopicPartition, PartitionAppendResult]
 DeleteResults: TypeAlias = dict[TopicPartition, DeleteRecordsResult]
 
-AT_ONCE_MS: Final = 2  # so long, and the rest of a request's partitions come in the reactor's next turns
+# So long, and the rest of a request's partitions come in the reactor's next turns: so long in each, for all such requests together.
+AT_ONCE_MS: Final = 2
 VALID_REQUIRED_ACKS: Final = frozenset({-1, 0, 1})
 
 # Refusals that name no log start offset: the records never reached a log that could tell it (facts/observed.md).
@@ -55,11 +57,14 @@ Appended: TypeAlias = tuple[LogAppendInfo, bool]  # what was written, and whethe
 
 @dataclass(slots=True)
 class _Request:
-    """One Produce on its way: the partitions' outcomes so far, and the offsets that the in-sync replicas have to reach."""
+    """One Produce on its way: the partitions not begun yet, the outcomes so far, and the offsets that the in-sync replicas have to reach."""
 
     params: AppendParams
+    entries: deque[tuple[TopicPartition, Records]]
     results: AppendResults = field(default_factory=dict)
     required: dict[TopicPartition, int] = field(default_factory=dict)
+    slow: list[tuple[TopicPartition, Promise[Appended]]] = field(default_factory=list)  # in other threads
+    outcome: Promise[AppendResults] = field(default_factory=Promise)  # of one that waits for its turn
 
 
 class RecordAppends:
@@ -71,33 +76,59 @@ class RecordAppends:
         self._background = background
         self._clock = clock
         self._turns: Turns[Appended] = Turns()
+        self._waiting: deque[_Request] = deque()  # for one of the next turns of the reactor, in order of arrival
+        self._goes_on = False  # `_go_on` is under way
 
     def append(self, params: AppendParams, entries: Sequence[tuple[TopicPartition, Records]]) -> AppendResults | Promise[AppendResults]:
         """Append to each partition; the outcomes at once, or later where acks=all has to wait, or another thread has work to do."""
         if params.required_acks not in VALID_REQUIRED_ACKS:
             return {topic_partition: PartitionAppendResult(ErrorCode.INVALID_REQUIRED_ACKS) for topic_partition, _ in entries}
-        request = _Request(params)
+        request = _Request(params, deque(entries))
+        if not self._waiting and self._append_until(request, self._clock.monotonic_ms() + AT_ONCE_MS):
+            return self._answer_when_done(request)
+        self._waiting.append(request)
+        if not self._goes_on:
+            spawn(self._go_on())
+        return request.outcome
+
+    async def _go_on(self) -> None:
+        """Requests for many partitions go on in the next turns of the reactor; what comes after them keeps its place behind them."""
+        self._goes_on = True
+        while self._waiting:
+            await after(self._clock, 0)
+            deadline_ms = self._clock.monotonic_ms() + AT_ONCE_MS
+            while self._append_until(self._waiting[0], deadline_ms):
+                spawn(self._finish(self._waiting.popleft()))
+                if not self._waiting or self._clock.monotonic_ms() >= deadline_ms:
+                    break
+        self._goes_on = False
+
+    async def _finish(self, request: _Request) -> None:
+        answer = self._answer_when_done(request)
+        request.outcome.resolve(await answer if isinstance(answer, Promise) else answer)
+
+    def _append_until(self, request: _Request, deadline_ms: float) -> bool:
+        """Begin its partitions, one at least, until the time is over; True where none is left."""
         advanced: list[tuple[TopicPartition, bool]] = []
-        slow: list[tuple[TopicPartition, Promise[Appended]]] = []
-        deadline_ms = self._clock.monotonic_ms() + AT_ONCE_MS
-        for index, (topic_partition, records) in enumerate(entries):
-            if index and self._clock.monotonic_ms() >= deadline_ms:
-                slow += self._append_rest(params, entries[index:])
-                break
+        while request.entries:
+            topic_partition, records = request.entries.popleft()
             try:
-                appended = self._append_one(params, topic_partition, records)
+                appended = self._append_one(request.params, topic_partition, records)
             except Exception as error:  # noqa: BLE001  # a bug met by one partition's records is answered there, and logged
                 request.results[topic_partition] = self._failure(topic_partition, error)
                 continue
             if isinstance(appended, Promise):
-                slow.append((topic_partition, appended))
+                request.slow.append((topic_partition, appended))
             else:
                 advanced.append((topic_partition, self._note(request, topic_partition, appended)))
+            if request.entries and self._clock.monotonic_ms() >= deadline_ms:
+                break
         for topic_partition, high_watermark_moved in advanced:
             self._tell(topic_partition, high_watermark_moved=high_watermark_moved)
-        if slow:
-            return spawn(self._await_slow(request, slow))
-        return self._answer(request)
+        return not request.entries
+
+    def _answer_when_done(self, request: _Request) -> AppendResults | Promise[AppendResults]:
+        return spawn(self._await_slow(request)) if request.slow else self._answer(request)
 
     def _append_one(self, params: AppendParams, topic_partition: TopicPartition, records: Records) -> Appended | Promise[Appended]:
         if not params.internal_topics_allowed:
@@ -107,34 +138,6 @@ class RecordAppends:
             return spawn(self._append_in_turn(params, topic_partition, records))
         appended = partition.append_records_to_leader(records, params.origin, required_acks=params.required_acks)
         return spawn(self._flushed(partition, appended)) if partition.must_flush else appended
-
-    def _append_rest(self, params: AppendParams, entries: Sequence[tuple[TopicPartition, Records]]) -> list[tuple[TopicPartition, Promise[Appended]]]:
-        """A request for many partitions goes on in the next turns of the reactor; its place in each partition's order is taken now."""
-        gates: list[Promise[None]] = [Promise() for _ in entries]
-        promises = [
-            (topic_partition, spawn(self._append_behind(gate, params, topic_partition, records)))
-            for gate, (topic_partition, records) in zip(gates, entries, strict=True)
-        ]
-        spawn(self._open(gates))
-        return promises
-
-    async def _append_behind(self, gate: Promise[None], params: AppendParams, topic_partition: TopicPartition, records: Records) -> Appended:
-        async def append() -> Appended:
-            await gate
-            if not params.internal_topics_allowed:
-                _refuse_internal(topic_partition)
-            return await self._append_slowly(params, topic_partition, records)
-
-        partition = self._hosted.get(topic_partition)
-        return await self._flushed(partition, await self._turns.take(topic_partition, append))
-
-    async def _open(self, gates: Sequence[Promise[None]]) -> None:
-        deadline_ms = 0.0
-        for gate in gates:
-            if self._clock.monotonic_ms() >= deadline_ms:
-                await after(self._clock, 0)
-                deadline_ms = self._clock.monotonic_ms() + AT_ONCE_MS
-            gate.resolve(None)
 
     async def _flushed(self, partition: Partition, appended: Appended) -> Appended:
         if partition.must_flush and partition.log is not None:
@@ -157,8 +160,8 @@ class RecordAppends:
             if pending.fits(partition.leader_log, partition.leader_epoch) and self._hosted.online.get(topic_partition) is partition:
                 return partition.append_records_to_leader(pending, params.origin, required_acks=params.required_acks)
 
-    async def _await_slow(self, request: _Request, slow: Sequence[tuple[TopicPartition, Promise[Appended]]]) -> AppendResults:
-        for topic_partition, appending in slow:
+    async def _await_slow(self, request: _Request) -> AppendResults:
+        for topic_partition, appending in request.slow:
             try:
                 moved = self._note(request, topic_partition, await appending)
             except Exception as error:  # noqa: BLE001  # as above

@@ -17,6 +17,8 @@ from pykafka_classic.common.api_version import KAFKA_2_8_IV0
 from pykafka_classic.common.clock import Random
 from pykafka_classic.common.config import KafkaConfig
 from pykafka_classic.common.errors import ErrorCode, KafkaError
+from pykafka_classic.common.java import array_buffer
+from pykafka_classic.common.log_config import LogConfig
 from pykafka_classic.common.zookeeper import Code, Create, Exists, SetData, ZooKeeper
 from pykafka_classic.server.metadata_cache import MetadataCache
 from pykafka_classic.server.topic_waiters import TopicWaiters
@@ -114,7 +116,7 @@ class TopicAdmin:
         assignment = self._assignment_of(topic)
         await self._check_name(topic.name)
         _check_assignment(assignment)
-        self._config.log_config().with_overrides(overrides)  # raises INVALID_CONFIG
+        LogConfig.validate(overrides)  # raises INVALID_CONFIG
         outcome = TopicOutcome(num_partitions=len(assignment), replication_factor=len(assignment[0]))
         if validate_only:
             return outcome
@@ -193,7 +195,7 @@ class TopicAdmin:
                 random=self._random,
                 fixed_start_index=start,
             )
-        _check_new_assignments(assignments, increase, len(first), {broker.id for broker in brokers})
+        _check_new_assignments(assignments, existing, increase, len(first), {broker.id for broker in brokers})
         return {existing + index: tuple(replicas) for index, replicas in enumerate(assignments)}
 
     async def _brokers_in_zookeeper(self) -> list[BrokerMetadata]:
@@ -222,14 +224,18 @@ def _check_assignment(assignment: Mapping[int, Sequence[int]]) -> None:
         raise KafkaError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, "All partitions should have the same number of replicas")
     for replicas in assignment.values():
         if len(set(replicas)) != len(replicas):
-            raise KafkaError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, f"Duplicate replica assignment found: {dict(assignment)}")
+            raise KafkaError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, f"Duplicate replica assignment found: {_as_scala(assignment)}")
     if sorted(assignment) != list(range(len(assignment))):
         raise KafkaError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, "partitions should be a consecutive 0-based integer sequence")
     if not all(assignment.values()):
         raise KafkaError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, "a partition needs at least one replica")
 
 
-def _check_new_assignments(assignments: Sequence[Sequence[int]], increase: int, factor: int, known: set[int]) -> None:
+def _as_scala(assignment: Mapping[int, Sequence[int]]) -> str:
+    return f"HashMap({', '.join(f'{partition} -> {array_buffer(replicas)}' for partition, replicas in assignment.items())})"
+
+
+def _check_new_assignments(assignments: Sequence[Sequence[int]], existing: int, increase: int, factor: int, known: set[int]) -> None:
     unknown = sorted({broker for replicas in assignments for broker in replicas} - known)
     if unknown:
         raise KafkaError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, f"Unknown broker(s) in replica assignment: {', '.join(map(str, unknown))}.")
@@ -238,11 +244,15 @@ def _check_new_assignments(assignments: Sequence[Sequence[int]], increase: int, 
             ErrorCode.INVALID_REPLICA_ASSIGNMENT,
             f"Increasing the number of partitions by {increase} but {len(assignments)} assignments provided.",
         )
-    for index, replicas in enumerate(assignments):
+    for partition, replicas in enumerate(assignments, existing):
+        if not replicas:
+            raise KafkaError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, f"Cannot have replication factor of 0 for partition id {partition}.")
         if len(set(replicas)) != len(replicas):
-            raise KafkaError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, f"Duplicate brokers not allowed in replica assignment: {list(replicas)}.")
-        if len(replicas) != factor:
-            raise KafkaError(
-                ErrorCode.INVALID_REPLICA_ASSIGNMENT,
-                f"Inconsistent replication factor between partitions: partition 0 has {factor}, new partition number {index} has {len(replicas)}.",
-            )
+            named = ", ".join(map(str, replicas))
+            message = f"Duplicate brokers not allowed in replica assignment: {named} for partition id {partition}."
+            raise KafkaError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, message)
+    others = {partition: len(replicas) for partition, replicas in enumerate(assignments, existing) if len(replicas) != factor}
+    if others:
+        partitions, factors = ", ".join(map(str, others)), ", ".join(map(str, others.values()))
+        message = f"partition 0 has {factor} while partitions [{partitions}] have replication factors [{factors}], respectively."
+        raise KafkaError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, f"Inconsistent replication factor between partitions, {message}")

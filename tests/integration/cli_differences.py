@@ -54,6 +54,15 @@ DIFFERENCES: Final[dict[str, dict[str, Difference]]] = {
         "list bs empty": _ADDRESS,
         "command config file missing": _FILE,
     },
+    "kafka-delete-records": {
+        "version": _VERSION,
+        "offsets after": Difference(Compared.NOTHING, "2.8 does not know --bootstrap-server; Kafka 3 does, and so do we"),
+    },
+    "kafka-log-dirs": {
+        "version": _VERSION,
+        "api versions": Difference(Compared.STATUS, "our brokers do not serve transactions and access control lists"),
+        "unknown broker": Difference(Compared.STATUS, "refused at once, in the words of Kafka 3; 2.8 waits for a minute"),
+    },
     "kafka-consumer-groups": {
         "reset without scenario": Difference(
             Compared.STATUS, "Kafka lists the scenarios in the order of where they lie in memory, ours in the order of the help"

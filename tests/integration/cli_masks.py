@@ -34,7 +34,7 @@ OF_JAVA: Final = (
     _mask(r"^Caused by: .*\n", "", "the rest of a stack trace"),
     _mask(r'^Exception in thread "main" ', "", "what Java puts before the sentence"),
     _mask(rf"^Error: (?:{_CLASS}: )?(.*)\n{_CLASS}: (?:{_CLASS}: )?\1\n", r"Error: \1\n", "head of a stack trace, that says the sentence again"),
-    _mask(rf"(?<=election for partition: )(\S+): {_CLASS}: ", r"\1: ", "the name of a Java class of errors before its text"),
+    _mask(rf"(?<=preferred leader election for partition: )(\S+): {_CLASS}: ", r"\1: ", "the name of a Java class of errors before its text"),
     _mask(rf"^(Error: )?(?:{_CLASS}: )+", r"\1", "the names of Java's classes of errors mean nothing here"),
 )
 
@@ -51,6 +51,7 @@ VOLATILE: Final = (
     _mask(r"(?<=TopicId: )\S{22}", "@ID@", "a topic id is drawn by lot"),
     _mask(r'(?<="topic_id":")\S{22}(?=")', "@ID@", "a topic id is drawn by lot"),
     _mask(r"\b1[6789]\d{11}\b", "@MS@", "the time, in ms"),
+    _mask(r"(?<=Cluster ID: )\S{22}", "@ID@", "a cluster's id is drawn by lot"),
     _mask(r"\[I@[0-9a-f]+|(?<=factor: )\[[\d, ]+\]", "@ARRAY@", "Java prints where a list lies in memory, ours what is in it"),
     _mask(r"salt=[\w+/=]+,stored_key=[\w+/=]+,server_key=[\w+/=]+", "@SALTED@", "salt is drawn by lot"),
     _mask(r"\b0x[0-9a-f]+\b", "@HEX@", "transaction and session ids"),

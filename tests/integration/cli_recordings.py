@@ -22,11 +22,12 @@ from pykafka_classic.cli import update_offsets_in_zk, zookeeper_shell
 from pykafka_classic.cli.command import Console, Tool, execute
 from pykafka_classic.cli.commands import module_of
 from pykafka_classic.common.zookeeper import Exists
+from pykafka_classic.edges.admin import Admin
 from pykafka_classic.edges.blocking_zookeeper import BlockingZooKeeper
 from pykafka_classic.edges.child_processes import ChildProcess, free_ports, wait_until
 from pykafka_classic.testing.cluster import LocalCluster
 from tests.integration import cli_masks
-from tests.integration.apache import class_path
+from tests.integration.apache import OURS, MixedCluster, class_path
 from tests.integration.cli_differences import DIFFERENCES, Compared
 from tests.integration.java_tools import JavaTools
 from zk_schema import preferred_replica_election, reassign_partitions
@@ -54,10 +55,10 @@ class Outcome:
     def seen(self, compared: Compared | None) -> Outcome:
         """What is compared of it."""
         match compared:
-            case Compared.NOTHING:
-                return Outcome(0, "", "")
             case Compared.LINES:
                 return Outcome(self.status, "\n".join(sorted(self.stdout.splitlines())), self.stderr)
+            case Compared.NOTHING:
+                return Outcome(0, "", "")
             case Compared.STATUS:
                 return Outcome(self.status, "", "")
             case Compared.STATUS_AND_STDOUT:
@@ -154,7 +155,7 @@ class Replay:
         tool = tool_named(case["argv"][0])
         assert tool is not None
         status, stdout, stderr = run(tool, self._arguments(case["argv"][1:]), case["stdin"])
-        names = {self._cluster.zookeeper.address: "@ZK@", self._nobody: "@NOBODY@", str(self._folder): "{DIR}"}
+        names = {self._cluster.zookeeper.address: "@ZK@", self._nobody: "@NOBODY@", str(self._folder): "{DIR}", str(self._folder.parent): "{DIR}"}
         names |= {f"127.0.0.1:{port}": f"@BROKER{number}@" for number, port in enumerate(self._cluster.ports)}
         return Outcome(status, *(cli_masks.of_ours(cli_masks.alike(text, names)) for text in (stdout, stderr)))
 
@@ -186,6 +187,7 @@ class Replay:
             case {"start_broker": number}:
                 self._cluster.restart(number)
                 self._cluster.wait_ready()
+                self._wait_in_sync()
             case {"wait_s": _}:
                 wait_until(self._orders_are_done, seconds=ORDERS_S)
             case {"until": _}:  # what is read is asked for until it has come true
@@ -200,6 +202,16 @@ class Replay:
         with BlockingZooKeeper(self._cluster.zookeeper.address) as zk:
             return not any(result.ok for result in zk.submit(Exists(preferred_replica_election.PATH), Exists(reassign_partitions.PATH)))
 
+    def _wait_in_sync(self) -> None:
+        """All replicas are in sync again, as they were after the recorded wait."""
+        with Admin(self._cluster.bootstrap) as admin:
+
+            def in_sync() -> bool:
+                topics = admin.describe_topics(list(admin.list_topics(internal=True))).values_only().values()
+                return all(len(each.isr) == len(each.replicas) for topic in topics for each in topic.partitions)
+
+            wait_until(in_sync, seconds=30)
+
     def _run_step(self, name: str, words: Sequence[str], stdin: str | None) -> None:
         tool = tool_named(name)
         if tool is None:
@@ -211,16 +223,16 @@ class Replay:
 
 
 @contextlib.contextmanager
-def cluster_for(head: Mapping[str, Any], folder: Path) -> Iterator[LocalCluster]:
-    """The cluster that a recording was made on; one of one broker where it needed none."""
+def cluster_for(head: Mapping[str, Any], folder: Path, kind: str) -> Iterator[LocalCluster]:
+    """The cluster that a recording was made on, of our brokers or of a release of Apache's; one of one broker where it needed none."""
     wanted = head["cluster"] or {"brokers": 1, "options": []}
     overrides = dict(option.split("=", 1) for option in wanted["options"])
-    with LocalCluster(folder, brokers=wanted["brokers"], overrides=overrides) as cluster:
+    with MixedCluster(folder, [kind] * wanted["brokers"], overrides=overrides) as cluster:
         yield cluster
 
 
-def play(name: str, folder: Path) -> dict[str, Played]:
+def play(name: str, folder: Path, kind: str = OURS) -> dict[str, Played]:
     """Play one recording on a cluster of its own."""
     (folder / "cwd").mkdir()
-    with cluster_for(recording(name), folder / "cluster") as cluster:
+    with cluster_for(recording(name), folder / "cluster", kind) as cluster:
         return Replay(name, cluster, Path(os.path.realpath(folder / "cwd"))).play()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
 from pykafka_classic.client.admin.outcomes import Outcomes, missing, outcome
-from pykafka_classic.client.admin.requests import AnyBroker, Broker, Call, ClusterRequests, Node, raise_error
+from pykafka_classic.client.admin.requests import AnyBroker, Broker, Call, ClusterRequests, Controller, Node, raise_error
 from pykafka_classic.common.errors import KafkaError
 from pykafka_classic.common.promise import gather, spawn
 from pykafka_classic.protocol.messages.alter_client_quotas import (
@@ -24,6 +24,7 @@ from pykafka_classic.protocol.messages.describe_user_scram_credentials import (
     DescribeUserScramCredentialsResponse,
     UserName,
 )
+from pykafka_classic.protocol.messages.unregister_broker import UnregisterBrokerRequest, UnregisterBrokerResponse
 
 USER: Final = "user"
 CLIENT_ID: Final = "client-id"
@@ -136,6 +137,12 @@ class ClusterOperations:
             outcomes[entity] = outcome(None, entry.error_code, entry.error_message)
         missing(changes, outcomes)
         return outcomes
+
+    async def unregister_broker(self, broker: int) -> None:
+        """Forget a broker that is gone, in a cluster without ZooKeeper; in all others UNSUPPORTED_VERSION."""
+        call = Call("unregisterBroker", UnregisterBrokerResponse, lambda _: UnregisterBrokerRequest(broker), lambda told: [told.error_code])
+        response = await self._requests.ask(Controller(), call)
+        raise_error(response.error_code, response.error_message)
 
     async def describe_user_scram_credentials(self, users: Sequence[str] | None = None) -> Outcomes[str, tuple[ScramInfo, ...]]:
         """By user (None: all that have some) the SCRAM credentials. RESOURCE_NOT_FOUND."""

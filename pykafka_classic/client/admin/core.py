@@ -10,7 +10,6 @@ from pykafka_classic.client.admin.offsets import OffsetOperations
 from pykafka_classic.client.admin.replicas import ReplicaOperations
 from pykafka_classic.client.admin.requests import AdminSettings, ClusterRequests
 from pykafka_classic.client.admin.topics import TopicOperations
-from pykafka_classic.client.partition_reader import PartitionReader
 
 
 class AdminCore(TopicOperations, ConfigOperations, OffsetOperations, ReplicaOperations, GroupOperations, ClusterOperations):
@@ -22,7 +21,11 @@ class AdminCore(TopicOperations, ConfigOperations, OffsetOperations, ReplicaOper
 
     def __init__(self, connections: BrokerConnections, settings: AdminSettings | None = None) -> None:
         self._requests = ClusterRequests(connections, settings)
-        self.reader = PartitionReader(self._requests)
+
+    @property
+    def requests(self) -> ClusterRequests:
+        """For those who ask brokers for what is not here."""
+        return self._requests
 
     def now_ms(self) -> int:
         """Wall-clock time since the epoch, as the connections know it."""

@@ -11,7 +11,7 @@ from pykafka_classic.client.admin.offsets import EARLIEST, LATEST
 from pykafka_classic.client.group_offsets.decisions import plan, refuse_while_alive
 from pykafka_classic.client.group_offsets.stores import KafkaStore, ZooKeeperStore
 from pykafka_classic.client.group_offsets.values import Action, GroupSnapshot, Migration, PartitionOffsets, Step, Store, StoredOffset
-from pykafka_classic.client.partition_reader import ONE_BATCH_BYTES
+from pykafka_classic.client.partition_reader import ONE_BATCH_BYTES, PartitionReader
 from pykafka_classic.common.errors import KafkaError
 from pykafka_classic.common.promise import gather, spawn
 from pykafka_classic.common.topic_partition import TopicPartition
@@ -23,6 +23,7 @@ class GroupOffsetsCore:
 
     def __init__(self, admin: AdminCore, zk: ZooKeeper) -> None:
         self._admin = admin
+        self._reader = PartitionReader(admin.requests)
         self._zookeeper = ZooKeeperStore(zk)
         self._kafka = KafkaStore(admin)
 
@@ -89,7 +90,7 @@ class GroupOffsetsCore:
             return None
         position = max(offsets.current, offsets.log_start)
         try:
-            records = (await self._admin.reader.fetch(partition, position, max_bytes=ONE_BATCH_BYTES)).fetched.records
+            records = (await self._reader.fetch(partition, position, max_bytes=ONE_BATCH_BYTES)).fetched.records
         except KafkaError:
             return None  # deleted, or without a leader, since its ends were told
         if not records or records[0].timestamp < 0:

@@ -11,6 +11,7 @@ from pykafka_classic.client.admin.core import AdminCore
 from pykafka_classic.client.admin.groups import OffsetAndMetadata
 from pykafka_classic.client.group_offsets.values import OffsetsUnavailable, StoredOffset
 from pykafka_classic.client.group_session import GroupSession
+from pykafka_classic.client.partition_reader import PartitionReader
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.java import abs_java, string_hash
 from pykafka_classic.common.topic_partition import TopicPartition
@@ -90,6 +91,7 @@ class KafkaStore:
 
     def __init__(self, admin: AdminCore) -> None:
         self._admin = admin
+        self._reader = PartitionReader(admin.requests)
 
     async def read(self, group: str) -> dict[TopicPartition, StoredOffset]:
         """All of a group; nothing of one that is not there. Raises KafkaError."""
@@ -122,7 +124,7 @@ class KafkaStore:
         where = TopicPartition(OFFSETS_TOPIC, abs_java(string_hash(group)) % len(described.partitions))
         mark = len(group.encode()).to_bytes(2, "big") + group.encode()
         found: dict[TopicPartition, OffsetCommitValue] = {}
-        async for record in self._admin.reader.all_records(where):
+        async for record in self._reader.all_records(where):
             key = record.key or b""
             if key[2 : 2 + len(mark)] != mark or _version(key) not in _KEY_VERSIONS:
                 continue

@@ -26,6 +26,7 @@ class PartitionQueue:
         self.waiting: deque[Batch] = deque()
         self.retries: list[Batch] = []  # in the order of their sequences
         self.in_flight: list[Batch] = []
+        self.node_id = -1  # whom those in flight were sent to
         self.sequences = PartitionSequences()
         self.not_before_ms = 0.0  # retries wait so long
         self._settings = settings
@@ -56,9 +57,10 @@ class PartitionQueue:
             return 0.0
         return first.created_ms + self._settings.linger_ms
 
-    def take(self) -> Batch:
-        """The next batch, which is in flight from now on. Only when it is due."""
+    def take(self, node_id: int) -> Batch:
+        """The next batch, which is on its way to this broker from now on. Only when it is due."""
         batch = self.retries.pop(0) if self.retries else self.waiting.popleft()
+        self.node_id = node_id
         self.in_flight.append(batch)
         return batch
 

@@ -102,6 +102,10 @@ class Sender:
             leader = self._cluster.metadata.leader_of(queue.partition)
             if leader is None:
                 self._cluster.update_soon()
+            elif queue.in_flight and queue.node_id != leader:
+                # A new leader: what the old one had must have come back first. Otherwise it could be appended, and forgotten behind five newer batches, when
+                # it is sent again; and without idempotence the order would be lost.
+                continue
             elif self._has_numbers(queue):
                 by_node.setdefault(leader, []).append(queue)
         return by_node, next_ms
@@ -146,21 +150,21 @@ class Sender:
 
     def _send_to(self, node_id: int, queues: Sequence[PartitionQueue]) -> None:
         while node_id not in self._preparing and self._requests.get(node_id, 0) < self._settings.max_in_flight_requests_per_connection:
-            batches = self._take(queues)
+            batches = self._take(node_id, queues)
             if not batches:
                 return
             self._requests[node_id] = self._requests.get(node_id, 0) + 1
             self._preparing.add(node_id)
             spawn(self._request(node_id, batches)).when_settled(self._request_ended)
 
-    def _take(self, queues: Sequence[PartitionQueue]) -> list[Batch]:
+    def _take(self, node_id: int, queues: Sequence[PartitionQueue]) -> list[Batch]:
         """One batch of each that is due, as many as fit a request."""
         taken: list[Batch] = []
         size, now_ms = 0, self._cluster.seams.clock.monotonic_ms()
         for queue in queues:
             if queue.due_ms(flushing=self.flushing > 0) > now_ms or (taken and size + queue.next_size() > self._settings.max_request_size):
                 continue
-            batch = queue.take()
+            batch = queue.take(node_id)
             batch.attempts += 1
             size += batch.size
             if self._identity is not None and batch.producer == NONE:

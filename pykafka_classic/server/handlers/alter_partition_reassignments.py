@@ -37,4 +37,4 @@ async def _alter(broker: BrokerServices, body: AlterPartitionReassignmentsReques
         topic.partitions.append(
             ReassignablePartitionResponse(partition_index=topic_partition.partition, error_code=outcome.error, error_message=outcome.message)
         )
-    return AlterPartitionReassignmentsResponse(error_message=None, responses=list(topics.values()))
+    return AlterPartitionReassignmentsResponse(responses=list(topics.values()))

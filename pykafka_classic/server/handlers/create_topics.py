@@ -37,9 +37,9 @@ async def _create(broker: BrokerServices, body: CreateTopicsRequest) -> Message:
     )
     results = [_result(broker, wanted[name], outcome) for name, outcome in outcomes.items()]
     results += [
-        CreatableTopicResult(name=name, error_code=ErrorCode.INVALID_REQUEST, error_message="Found multiple entries for this topic.")
-        for name, count in times.items()
-        if count > 1
+        CreatableTopicResult(name=topic.name, error_code=ErrorCode.INVALID_REQUEST, error_message="Found multiple entries for this topic.")
+        for topic in body.topics
+        if times[topic.name] > 1
     ]
     return CreateTopicsResponse(topics=results)
 

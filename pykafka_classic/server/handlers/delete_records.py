@@ -29,22 +29,17 @@ def handle(broker: BrokerServices, request: Request) -> Message | Promise[Messag
     known = {tp: offset for tp, offset in asked.items() if tp not in unknown}
     outcome = broker.replica_manager.delete_records(body.timeout_ms, known)
     if isinstance(outcome, Promise):
-        return outcome.then(lambda results: _response(body, {**results, **unknown}))
-    return _response(body, {**outcome, **unknown})
+        return outcome.then(lambda results: _response({**results, **unknown}))
+    return _response({**outcome, **unknown})
 
 
-def _response(body: DeleteRecordsRequest, results: Results) -> Message:
-    return DeleteRecordsResponse(
-        topics=[
-            DeleteRecordsTopicResult(
-                name=topic.name,
-                partitions=[
-                    _partition(partition.partition_index, results[TopicPartition(topic.name, partition.partition_index)]) for partition in topic.partitions
-                ],
-            )
-            for topic in body.topics
-        ]
-    )
+def _response(results: Results) -> Message:
+    """By topic, however often the request names it."""
+    topics: dict[str, DeleteRecordsTopicResult] = {}
+    for topic_partition, result in results.items():
+        topic = topics.setdefault(topic_partition.topic, DeleteRecordsTopicResult(name=topic_partition.topic))
+        topic.partitions.append(_partition(topic_partition.partition, result))
+    return DeleteRecordsResponse(topics=list(topics.values()))
 
 
 def _partition(index: int, result: DeleteRecordsResult) -> DeleteRecordsPartitionResult:

@@ -49,7 +49,7 @@ def _resolve(broker: BrokerServices, state: DeleteTopicState, refusal: ErrorCode
         return result
     by_id = state.topic_id != kafka_uuid.ZERO
     if by_id and state.name is not None:
-        result.error_code, result.error_message = ErrorCode.INVALID_REQUEST, "Topic name and topic ID can not both be specified."
+        result.error_code = ErrorCode.INVALID_REQUEST
         return result
     result.name = broker.controller.topic_name_of(state.topic_id) if by_id else state.name
     if result.name is None:

@@ -35,4 +35,4 @@ async def _describe(broker: BrokerServices, body: DescribeClientQuotasRequest) -
         )
         for quota in quotas
     ]
-    return DescribeClientQuotasResponse(error_message=None, entries=entries)
+    return DescribeClientQuotasResponse(entries=entries)

@@ -42,7 +42,7 @@ async def _describe(broker: BrokerServices, request: Request, resource: Describe
     except KafkaError as error:
         result.error_code = error.code
         # Kafka names an unknown topic by its code alone.
-        result.error_message = None if error.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION else str(error)
+        result.error_message = "" if error.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION else str(error)
         return result
     wanted = set(resource.configuration_keys or ())
     result.configs = [_told(entry, request) for entry in entries if not wanted or entry.name in wanted]
@@ -67,9 +67,9 @@ async def _entries(broker: BrokerServices, resource: DescribeConfigsResource) ->
         if not resource.resource_name:
             raise KafkaError(ErrorCode.INVALID_REQUEST, "Broker id must not be empty")
         if resource.resource_name != str(broker.config.broker_id):
-            raise KafkaError(ErrorCode.INVALID_REQUEST, _unexpected_broker(broker, resource.resource_name))
+            raise KafkaError(ErrorCode.INVALID_REQUEST, _unexpected_broker(broker, resource.resource_name).replace(" or empty string,", ""))
         return [_logger_entry(name, level) for name, level in describe_loggers().items()]
-    raise KafkaError(ErrorCode.INVALID_REQUEST, f"Unsupported resource type: {resource.resource_type}")
+    raise KafkaError(ErrorCode.INVALID_REQUEST)
 
 
 def _logger_entry(name: str, level: str) -> ConfigEntry:
@@ -85,13 +85,10 @@ def _unexpected_broker(broker: BrokerServices, name: str) -> str:
 
 def _told(entry: ConfigEntry, request: Request) -> DescribeConfigsResourceResult:
     body = request.expect(DescribeConfigsRequest)
-    result = DescribeConfigsResourceResult(
+    result = DescribeConfigsResourceResult(  # 2.8 never sets is_default, which v0 has
         name=entry.name, value=entry.value, read_only=entry.read_only, is_sensitive=entry.is_sensitive, config_source=entry.source, config_type=entry.type
     )
-    if request.version == 0:
-        result.is_default = entry.source is ConfigSource.DEFAULT
     if body.include_synonyms:
         result.synonyms = [DescribeConfigsSynonym(name=synonym.name, value=synonym.value, source=synonym.source) for synonym in entry.synonyms]
-    if body.include_documentation:
-        result.documentation = entry.documentation
+    result.documentation = entry.documentation if body.include_documentation else None
     return result

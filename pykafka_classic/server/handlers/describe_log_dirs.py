@@ -18,17 +18,16 @@ from pykafka_classic.server.request import Request
 
 
 def handle(broker: BrokerServices, request: Request) -> Message:
-    """Of the asked partitions those that are here; null asks for all."""
+    """Of the asked partitions those that are here; null asks for all. Each topic that has something here is named, asked for or not, as Kafka does."""
     body = request.expect(DescribeLogDirsRequest)
     wanted = None if body.topics is None else {TopicPartition(topic.topic, index) for topic in body.topics for index in topic.partition_index}
     return DescribeLogDirsResponse(results=[_result(each) for each in broker.replica_manager.describe_log_dirs(wanted)])
 
 
 def _result(described: LogDirInfo) -> DescribeLogDirsResult:
-    topics: dict[str, DescribeLogDirsTopic] = {}
+    topics = {name: DescribeLogDirsTopic(name=name) for name in sorted(described.topics)}
     for replica in described.replicas:
-        topic = topics.setdefault(replica.topic_partition.topic, DescribeLogDirsTopic(name=replica.topic_partition.topic))
-        topic.partitions.append(
+        topics[replica.topic_partition.topic].partitions.append(
             DescribeLogDirsPartition(
                 partition_index=replica.topic_partition.partition,
                 partition_size=replica.size,

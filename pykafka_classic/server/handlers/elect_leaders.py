@@ -26,7 +26,8 @@ async def _elect(broker: BrokerServices, body: ElectLeadersRequest) -> Message:
     except KafkaError as error:
         return _response(dict.fromkeys(asked, ApiError(error.code)))
     except ValueError:
-        return ElectLeadersResponse(error_code=ErrorCode.INVALID_REQUEST)
+        refused = ApiError(ErrorCode.INVALID_REQUEST, f"Unknown election type: {body.election_type}")
+        return _response(dict.fromkeys(asked, refused), ErrorCode.INVALID_REQUEST)
     wanted = {tp: result.leader for tp, result in elected.items() if result.leader is not None and not result.error.error}
     errors = {tp: result.error for tp, result in elected.items()}
     if wanted and not await broker.topic_waiters.wait({tp.topic for tp in wanted}, lambda: not _missing(broker, wanted), body.timeout_ms):
@@ -49,9 +50,9 @@ def _missing(broker: BrokerServices, wanted: Mapping[TopicPartition, int | None]
     return [tp for tp, state in states.items() if state is None or state.leader != wanted[tp]]
 
 
-def _response(errors: Mapping[TopicPartition, ApiError]) -> Message:
+def _response(errors: Mapping[TopicPartition, ApiError], error: ErrorCode = ErrorCode.NONE) -> Message:
     topics: dict[str, ReplicaElectionResult] = {}
-    for topic_partition, error in errors.items():
+    for topic_partition, outcome in errors.items():
         topic = topics.setdefault(topic_partition.topic, ReplicaElectionResult(topic=topic_partition.topic))
-        topic.partition_result.append(PartitionResult(partition_id=topic_partition.partition, error_code=error.error, error_message=error.message))
-    return ElectLeadersResponse(replica_election_results=list(topics.values()))
+        topic.partition_result.append(PartitionResult(partition_id=topic_partition.partition, error_code=outcome.error, error_message=outcome.message))
+    return ElectLeadersResponse(error_code=error, replica_election_results=list(topics.values()))

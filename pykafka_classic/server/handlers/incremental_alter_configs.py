@@ -22,7 +22,8 @@ def handle(broker: BrokerServices, request: Request) -> Promise[Message]:
 
 
 async def _alter_all(broker: BrokerServices, body: IncrementalAlterConfigsRequest) -> Message:
-    return IncrementalAlterConfigsResponse(responses=[await _alter(broker, resource, validate_only=body.validate_only) for resource in body.resources])
+    resources = {(resource.resource_type, resource.resource_name): resource for resource in body.resources}  # one that is named twice: the last counts
+    return IncrementalAlterConfigsResponse(responses=[await _alter(broker, resource, validate_only=body.validate_only) for resource in resources.values()])
 
 
 async def _alter(broker: BrokerServices, resource: AlterConfigsResource, *, validate_only: bool) -> AlterConfigsResourceResponse:

@@ -38,4 +38,4 @@ async def _list(broker: BrokerServices, body: ListPartitionReassignmentsRequest)
                 removing_replicas=list(assignment.removing_replicas),
             )
         )
-    return ListPartitionReassignmentsResponse(error_message=None, topics=list(topics.values()))
+    return ListPartitionReassignmentsResponse(topics=list(topics.values()))

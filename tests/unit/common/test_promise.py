@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import logging
+import weakref
 
 import pytest
 
@@ -128,6 +129,26 @@ def test_what_a_coroutine_raises_fails_its_promise() -> None:
     outcome = spawn(work())
     gate.resolve(None)
     assert isinstance(outcome.error(), _Error)
+
+
+def test_a_coroutine_that_has_ended_keeps_nothing_alive() -> None:
+    class Held:
+        pass
+
+    async def work() -> Held:
+        await waiting
+        return Held()
+
+    waiting: Promise[None] = Promise()
+    outcome = spawn(work())
+    gc.disable()
+    try:
+        waiting.resolve(None)
+        held = weakref.ref(outcome.result())
+        del outcome
+        assert held() is None
+    finally:
+        gc.enable()
 
 
 def test_a_coroutine_may_await_another_ones_outcome() -> None:

@@ -193,9 +193,9 @@ def test_there_is_nothing_to_cancel_without_a_move() -> None:
     ("target", "message"),
     [
         ((), "Empty replica list specified in partition reassignment."),
-        ((1, 1), "Duplicate replica ids in partition reassignment replica list: [1, 1]"),
-        ((1, -2), "Invalid broker id in replica list: [1, -2]"),
-        ((1, 9), "Replica assignment has brokers that are not alive. Replica list: [9], live broker list: [0, 1, 2, 3]"),
+        ((1, 1), "Duplicate replica ids in partition reassignment replica list: ArrayBuffer(1, 1)"),
+        ((1, -2), "Invalid broker id in replica list: ArrayBuffer(1, -2)"),
+        ((1, 9), "Replica assignment has brokers that are not alive. Replica list: ArrayBuffer(9), live broker list: Set(0, 1, 2, 3)"),
     ],
 )
 def test_a_bad_target_is_refused(target: tuple[int, ...], message: str) -> None:

@@ -40,7 +40,7 @@ def test_validation_changes_nothing(logger: logging.Logger) -> None:
 
 @pytest.mark.parametrize(
     ("changes", "code"),
-    [({"kafka.test.nobody": "INFO"}, ErrorCode.INVALID_CONFIG), ({NAME: "LOUD"}, ErrorCode.INVALID_CONFIG), ({"root": None}, ErrorCode.INVALID_REQUEST)],
+    [({"kafka.test.nobody": "INFO"}, ErrorCode.INVALID_REQUEST), ({NAME: "LOUD"}, ErrorCode.INVALID_REQUEST), ({"root": None}, ErrorCode.INVALID_REQUEST)],
 )
 def test_wrong_wishes_are_refused_whole(logger: logging.Logger, changes: dict[str, str | None], code: ErrorCode) -> None:
     with pytest.raises(KafkaError) as raised:

@@ -14,6 +14,7 @@ from pykafka_classic.records.compression import GZIP, NONE, SNAPPY
 from pykafka_classic.records.record import Record
 from pykafka_classic.records.record_batch import iterate_batches
 from pykafka_classic.server.append_values import AppendParams, PartitionAppendResult
+from pykafka_classic.server.replica_appends import AT_ONCE_MS
 from tests.fakes.clock import FakeTimer
 from tests.unit.log.helpers import batch
 from tests.unit.server.replica_cluster import TP, ReplicaCluster, TestBroker
@@ -183,14 +184,18 @@ class Ticking:
         self.due.append(call)
         return FakeTimer(0, 0, call)
 
+    def turn(self) -> None:
+        """Let a turn pass."""
+        due, self.due = self.due, []
+        for call in due:
+            call()
+
     def turns_until(self, *outcomes: Promise[dict[TopicPartition, PartitionAppendResult]]) -> int:
         """Let turns pass until all is done; how many."""
         for count in range(100):
             if all(outcome.settled for outcome in outcomes):
                 return count
-            due, self.due = self.due, []
-            for call in due:
-                call()
+            self.turn()
         raise AssertionError("not done after 100 turns")
 
 
@@ -207,6 +212,23 @@ def test_a_request_for_many_partitions_is_spread_over_turns_and_keeps_its_order(
     assert clock.turns_until(first, second) > 3
     for partition in partitions:
         assert (first.result()[partition].base_offset, second.result()[partition].base_offset) == (0, 1)
+
+
+def test_requests_for_many_partitions_share_the_time_of_a_turn() -> None:
+    cluster = ReplicaCluster([0])
+    partitions = [TopicPartition("many", number) for number in range(6)]
+    for partition in partitions:
+        cluster.create([0], partition)
+    clock = Ticking()
+    cluster[0].replica_manager._appends._clock = clock
+    outcomes = [append(cluster[0], *[(partition, memoryview(batch([(None, b"one")]))) for partition in partitions]) for _ in range(5)]
+    written = []
+    while not all(outcome.settled for outcome in outcomes):
+        before = sum(cluster[0].log(partition).log_end_offset for partition in partitions)
+        clock.turn()
+        written.append(sum(cluster[0].log(partition).log_end_offset for partition in partitions) - before)
+    assert sum(written) > 20
+    assert max(written) <= AT_ONCE_MS  # for each append takes a millisecond
 
 
 def test_a_partition_that_is_gone_when_its_turn_comes_is_answered_with_its_error() -> None:

@@ -117,7 +117,7 @@ def execute(tool: Tool, arguments: Sequence[str], console: Console) -> int:
     except (BrokenPipeError, KeyboardInterrupt):
         raise
     except Exception as error:
-        console.complain(sentence_of(error, tool))
+        console.complain(sentence_of(error, tool.name))
         return FAILED
 
 
@@ -128,7 +128,7 @@ def _say_version(console: Console) -> int:
     return OK
 
 
-def sentence_of(error: Exception, tool: Tool) -> str:
+def sentence_of(error: Exception, name: str) -> str:
     """What to tell the user of an error that no tool has put into words."""
     from pykafka_classic.common.errors import KafkaError
     from pykafka_classic.protocol.network import Disconnected, RequestTimedOut
@@ -141,7 +141,7 @@ def sentence_of(error: Exception, tool: Tool) -> str:
         import traceback
 
         return "".join(traceback.format_exception(error)).rstrip("\n")
-    return f"{tool.name} failed in a way that it should not ({type(error).__name__}: {error}); with {TRACE}=1 in the environment it tells where."
+    return f"{name} failed in a way that it should not ({type(error).__name__}: {error}); with {TRACE}=1 in the environment it tells where."
 
 
 def process_console() -> Console:

@@ -12,6 +12,7 @@ TOOLS: Final = {
     "kafka-cluster": "cluster",
     "kafka-broker-api-versions": "broker_api_versions",
     "kafka-consumer-groups": "consumer_groups",
+    "kafka-consumer-offset-checker": "consumer_offset_checker",
     "kafka-dump-log": "dump_log",
     "kafka-topics": "topics",
     "kafka-configs": "configs",
@@ -39,7 +40,12 @@ CLASSES: Final = {
     "kafka.admin.PreferredReplicaLeaderElectionCommand": "preferred_replica_election",
     "kafka.admin.ReassignPartitionsCommand": "reassign_partitions",
     "org.apache.zookeeper.ZooKeeperMain": "zookeeper_shell",
+    "kafka.tools.ConsumerOffsetChecker": "consumer_offset_checker",
     "kafka.tools.DumpLogSegments": "dump_log",
+    "kafka.tools.ExportZkOffsets": "export_zk_offsets",
+    "kafka.tools.ImportZkOffsets": "import_zk_offsets",
+    "kafka.tools.UpdateOffsetsInZK": "update_offsets_in_zk",
+    "kafka.tools.VerifyConsumerRebalance": "verify_consumer_rebalance",
 }
 """Kafka's classes, as people call them by kafka-run-class.sh."""
 
@@ -47,6 +53,6 @@ CLASSES: Final = {
 def module_of(name: str) -> str | None:
     """The module of a tool that is named in one of the three ways; None where there is none."""
     name = name.removesuffix(".sh")
-    if name in TOOLS.values():
+    if name in TOOLS.values() or name in CLASSES.values():
         return name
     return TOOLS.get(name) or CLASSES.get(name)

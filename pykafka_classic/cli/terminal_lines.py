@@ -1,29 +1,39 @@
-"""Lines typed at a terminal: with a history that the next session finds again, completion of the first word, and events told while somebody thinks.
+"""Lines typed at a terminal: with a history that the next session finds again, completion of the first word, and events told while somebody types.
 
-Before each line, and whenever nothing has been typed for a moment, `idle` is called.
+A thread reads (readline waits for keys, and edits the line); whoever iterates gets the lines on its own thread, and calls `idle` while there is none.
 """
 
 from __future__ import annotations
 
+import queue
 import readline
-import select
 import sys
+import termios
+import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final, Self
 
 HISTORY: Final = Path("~/.pykafka_zookeeper_history").expanduser()
 HISTORY_LINES_MAX: Final = 1000
-IDLE_S: Final = 0.2
+IDLE_S: Final = 0.1
 
 
 class TerminalLines:
-    """An iterator over lines; it ends with Ctrl-D."""
+    """An iterator over lines; it ends with Ctrl-D.
 
-    def __init__(self, prompt: Callable[[], str], words: Sequence[str], idle: Callable[[], None]) -> None:
+    Args:
+        prompt: what stands before the next line.
+        words: what the first word is completed to.
+        idle: called again and again while nothing is entered; True where it has printed something.
+    """
+
+    def __init__(self, prompt: Callable[[], str], words: Sequence[str], idle: Callable[[], bool]) -> None:
         self._prompt = prompt
         self._words = words
         self._idle = idle
+        self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._terminal = termios.tcgetattr(sys.stdin)
         readline.set_history_length(HISTORY_LINES_MAX)
         if HISTORY.exists():
             readline.read_history_file(HISTORY)
@@ -34,23 +44,33 @@ class TerminalLines:
         return self
 
     def __next__(self) -> str:
-        self._wait_for_a_key()
+        prompt = self._prompt()
+        threading.Thread(target=self._read, args=(prompt,), daemon=True).start()
         try:
-            line = input(self._prompt())
-        except EOFError as error:
+            line = self._wait(prompt)
+        except KeyboardInterrupt:
+            termios.tcsetattr(sys.stdin, termios.TCSADRAIN, self._terminal)  # readline has changed it
+            raise
+        if line is None:
             print()
-            raise StopIteration from error
+            raise StopIteration
         readline.write_history_file(HISTORY)
         return line
 
-    def _wait_for_a_key(self) -> None:
-        """Show the prompt, and tell what happens until somebody types."""
-        sys.stdout.write(self._prompt())
-        sys.stdout.flush()
-        while not select.select([sys.stdin], [], [], IDLE_S)[0]:
-            self._idle()
-            sys.stdout.flush()
-        sys.stdout.write("\r")
+    def _read(self, prompt: str) -> None:
+        try:
+            self._lines.put(input(prompt))
+        except EOFError:
+            self._lines.put(None)
+
+    def _wait(self, prompt: str) -> str | None:
+        while True:
+            try:
+                return self._lines.get(timeout=IDLE_S)
+            except queue.Empty:
+                if self._idle():
+                    sys.stdout.write(f"{prompt}{readline.get_line_buffer()}")
+                    sys.stdout.flush()
 
     def _complete(self, text: str, state: int) -> str | None:
         found = [word for word in self._words if word.startswith(text)]

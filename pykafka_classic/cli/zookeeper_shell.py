@@ -35,6 +35,8 @@ STATES: Final = {
     SessionEvent.RENEWED: "SyncConnected",
 }
 
+LOOK_S: Final = 0.005  # what has arrived is there by then
+
 _WORD: Final = re.compile(r"\s*([^\"']\S*|\"[^\"]*\"|'[^']*')\s*")
 
 
@@ -145,21 +147,22 @@ class Shell:
         while True:
             zk.submit(Exists(words[0], watch=True), GetChildren(words[0], watch=True))
             self.tell_events(wait=True)
-            self._console.output.flush()
 
     # events
 
-    def tell_events(self, *, wait: bool = False) -> None:
-        """Print what watches have seen; with `wait`, wait for the first."""
+    def tell_events(self, *, wait: bool = False) -> bool:
+        """Print what watches have seen; with `wait`, wait for the first. True where there was something."""
         if self._zk is None:
-            return
-        event = self._zk.adapter.next_event(seconds=None if wait else 0)
+            return False
+        first = event = self._zk.adapter.next_event(seconds=None if wait else LOOK_S)
         while event is not None:
             if isinstance(event, WatchEvent):
                 self._say_event("SyncConnected", TYPES[event.kind], event.path)
             else:
                 self._say_event(STATES[event], "None", "null")
-            event = self._zk.adapter.next_event(seconds=0)
+            event = self._zk.adapter.next_event(seconds=LOOK_S)
+        self._console.output.flush()
+        return first is not None
 
     def _say_event(self, state: str, kind: str, path: str) -> None:
         if self._prints_watches:

@@ -13,17 +13,19 @@ import logging
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from kazoo.client import KazooClient
 from kazoo.retry import KazooRetry
 
-from pykafka_classic.common.config import KafkaConfig
 from pykafka_classic.common.promise import Promise, spawn
 from pykafka_classic.common.zookeeper import Code, Create, Request, Result, SessionEvent, WatchEvent
 from pykafka_classic.edges import kazoo_requests
 from pykafka_classic.edges.kazoo_session import KazooSession, SessionSettings
 from pykafka_classic.edges.reactor import ReactorLoop
+
+if TYPE_CHECKING:  # a tool that speaks to ZooKeeper needs no broker's keys, and they take time to load
+    from pykafka_classic.common.config import KafkaConfig
 
 log = logging.getLogger("kafka.zookeeper.ZooKeeperClient")
 

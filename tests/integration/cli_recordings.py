@@ -18,7 +18,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any, Final
 
-from pykafka_classic.cli import zookeeper_shell
+from pykafka_classic.cli import update_offsets_in_zk, zookeeper_shell
 from pykafka_classic.cli.command import Console, Tool, execute
 from pykafka_classic.cli.commands import module_of
 from pykafka_classic.common.zookeeper import Exists
@@ -40,6 +40,7 @@ READS: Final = ("--describe", "--list", "--verify", "ls", "get", "stat")
 APACHE_TOOLS: Final = {"kafka-console-producer": "kafka.tools.ConsoleProducer", "kafka-console-consumer": "kafka.tools.ConsoleConsumer"}
 
 Program = Callable[[Sequence[str], Console], int]
+WITHOUT_OPTIONS: Final[dict[str, Program]] = {"zookeeper-shell": zookeeper_shell.main, "kafka.tools.UpdateOffsetsInZK": update_offsets_in_zk.main}
 Case = dict[str, Any]
 
 
@@ -86,8 +87,8 @@ def recording(name: str) -> dict[str, Any]:
 
 def tool_named(name: str) -> Program | None:
     """Our tool of Kafka's name; None where there is none."""
-    if name == "zookeeper-shell":
-        return zookeeper_shell.main
+    if name in WITHOUT_OPTIONS:
+        return WITHOUT_OPTIONS[name]
     module = module_of(name)
     found = getattr(importlib.import_module(f"pykafka_classic.cli.{module}"), "TOOL", None) if module else None
     return functools.partial(execute, found) if isinstance(found, Tool) else None

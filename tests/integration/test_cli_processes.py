@@ -1,0 +1,206 @@
+"""Our tools as a user at a shell meets them: launchers, wrong addresses, Ctrl-C, closed pipes, a terminal; and the first lines of a beginner's notebook."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from pykafka_classic.edges.child_processes import free_ports, wait_until
+from pykafka_classic.testing.cluster import LocalCluster
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+TOLD_S: Final = 5.0
+AT_ONCE_S: Final = 2.0
+CPU_S: Final = 0.4  # of a tool that lists topics; processor time, for how long it takes depends on what else the machine does
+
+pytestmark = pytest.mark.skipif(not (ROOT / ".venv" / "bin" / "python").exists(), reason="the launchers use the checkout's .venv: run `make setup`")
+
+
+def tool(name: str) -> str:
+    """A launcher."""
+    return str(ROOT / "tools" / f"{name}.sh")
+
+
+def run(name: str, *words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    """Run a launcher to its end."""
+    return subprocess.run([tool(name), *words], input=stdin, capture_output=True, text=True, timeout=60, check=False)
+
+
+def said(name: str, *words: str) -> str:
+    """What it printed; it must succeed and say nothing on stderr."""
+    done = run(name, *words)
+    assert (done.returncode, done.stderr) == (0, ""), done
+    return done.stdout
+
+
+def test_a_beginners_notebook(cluster: LocalCluster) -> None:
+    zookeeper = ("--zookeeper", cluster.zookeeper.address)
+    assert said("kafka-topics", *zookeeper, "--create", "--replication-factor", "3", "--partitions", "3", "--topic", "test") == "Created topic test.\n"
+    row = r"\tTopic: test\tPartition: \d\tLeader: \d\tReplicas: \d,\d,\d\tIsr: \d,\d,\d\n"
+    wanted = re.compile(rf"Topic: test\tTopicId: \S+\tPartitionCount: 3\tReplicationFactor: 3\tConfigs: \n({row}){{3}}")
+    wait_until(lambda: wanted.fullmatch(said("kafka-topics", *zookeeper, "--describe", "--topic", "test")) is not None, seconds=30)
+    assert said("kafka-topics", *zookeeper, "--alter", "--topic", "test", "--partitions", "5").endswith("Adding partitions succeeded!\n")
+    fewer = run("kafka-topics", *zookeeper, "--alter", "--topic", "test", "--partitions", "2")
+    assert fewer.returncode == 1
+    assert "The number of partitions for a topic can only be increased. Topic test currently has 5 partitions, 2 would not be an increase." in fewer.stdout
+    dotted = said("kafka-topics", *zookeeper, "--create", "--replication-factor", "1", "--partitions", "1", "--topic", "a.b", "--config", "retention.ms=60000")
+    assert dotted.startswith("WARNING: Due to limitations in metric names") and dotted.endswith("Created topic a.b.\n")
+    collision = run("kafka-topics", *zookeeper, "--create", "--replication-factor", "1", "--partitions", "1", "--topic", "a_b")
+    assert (collision.returncode, collision.stdout.splitlines()[-1]) == (
+        1,
+        "Error while executing topic command : Topic 'a_b' collides with existing topics: a.b",
+    )
+    assert said("kafka-topics", *zookeeper, "--delete", "--topic", "test") == (
+        "Topic test is marked for deletion.\nNote: This will have no impact if delete.topic.enable is not set to true.\n"
+    )
+    wait_until(lambda: said("kafka-topics", *zookeeper, "--list") == "a.b\n", seconds=30)
+
+
+def test_a_host_without_a_port_is_port_2181() -> None:
+    done = run("kafka-topics", "--zookeeper", "no.such.host.invalid", "--list")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("Cannot reach ZooKeeper at no.such.host.invalid:2181: ")
+
+
+@pytest.mark.parametrize("server", ["broker", "zookeeper", "nobody"])
+@pytest.mark.parametrize("option", ["--zookeeper", "--bootstrap-server"])
+def test_a_wrong_address_is_told_in_one_sentence_within_five_seconds(cluster: LocalCluster, option: str, server: str) -> None:
+    address = {"broker": f"127.0.0.1:{cluster.ports[0]}", "zookeeper": cluster.zookeeper.address, "nobody": f"127.0.0.1:{free_ports(1)[0]}"}[server]
+    began = time.monotonic()
+    done = run("kafka-topics", option, address, "--list")
+    took = time.monotonic() - began
+    if (option, server) in (("--zookeeper", "zookeeper"), ("--bootstrap-server", "broker")):
+        assert done.returncode == 0
+        return
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+    assert took < TOLD_S
+    expected = {"nobody": "Connection refused", "broker": "is a Kafka broker, not a ZooKeeper server", "zookeeper": "is a ZooKeeper server, not a broker"}
+    assert address in done.stderr and expected[server] in done.stderr
+
+
+def test_a_bug_in_the_address_is_told_too() -> None:
+    assert run("kafka-topics", "--zookeeper", "host:port", "--list").stderr == (
+        "'host:port' is no address of a ZooKeeper server: host:port is wanted, or host for port 2181.\n"
+    )
+
+
+def test_a_chroot_that_is_not_there_is_not_made(cluster: LocalCluster) -> None:
+    assert said("kafka-topics", "--zookeeper", f"{cluster.zookeeper.address}/nowhere", "--list") == ""
+    assert "nowhere" not in said("zookeeper-shell", cluster.zookeeper.address, "ls", "/")
+
+
+def test_ctrl_c_leaves_at_once_with_status_130_and_without_a_word(cluster: LocalCluster) -> None:
+    with subprocess.Popen([tool("zookeeper-shell"), cluster.zookeeper.address, "watch", "/"], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as watching:
+        assert watching.stdout is not None and watching.stderr is not None
+        while b"SyncConnected" not in watching.stdout.readline():
+            pass
+        time_of_signal = time.monotonic()
+        watching.send_signal(signal.SIGINT)
+        assert watching.wait(30) == 130
+        assert time.monotonic() - time_of_signal < AT_ONCE_S
+        assert watching.stderr.read() == b""
+
+
+def test_ctrl_c_while_a_tool_still_looks_for_its_cluster_is_no_different() -> None:
+    with subprocess.Popen([tool("kafka-topics"), "--zookeeper", f"127.0.0.1:{free_ports(1)[0]}", "--list"], stderr=subprocess.PIPE) as looking:
+        assert looking.stderr is not None
+        wait_until(lambda: _has_threads(looking.pid), seconds=30)  # kazoo's thread: it is connecting
+        looking.send_signal(signal.SIGINT)
+        assert looking.wait(30) == 130
+        assert looking.stderr.read() == b""
+
+
+def _has_threads(pid: int) -> bool:
+    return len(list(Path("/proc", str(pid), "task").iterdir())) > 1
+
+
+@pytest.mark.parametrize("command", [["zookeeper-shell", "ls", "-R", "/"], ["kafka-topics", "--describe"]])
+def test_a_closed_pipe_is_silent(cluster: LocalCluster, command: list[str]) -> None:
+    name, *words = command
+    where = [cluster.zookeeper.address] if name == "zookeeper-shell" else ["--zookeeper", cluster.zookeeper.address]
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run([tool(name), *where, *words], stdout=writing, stderr=subprocess.PIPE, timeout=60, check=False)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_a_tool_answers_quickly(cluster: LocalCluster) -> None:
+    for where in (("--zookeeper", cluster.zookeeper.address), ("--bootstrap-server", cluster.bootstrap)):
+        assert min(_cpu_s([tool("kafka-topics"), *where, "--list"]) for _ in range(3)) < CPU_S
+
+
+def _cpu_s(command: list[str]) -> float:
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)  # waited for below, with what it used
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    assert process.returncode == 0
+    return used.ru_utime + used.ru_stime
+
+
+def test_tools_are_found_by_kafkas_classes_and_a_mistyped_one_gets_the_nearest(cluster: LocalCluster) -> None:
+    assert said("kafka-run-class", "kafka.admin.TopicCommand", "--zookeeper", cluster.zookeeper.address, "--list", "--exclude-internal") is not None
+    assert run("kafka-run-class", "kafka-topic").stderr == "There is no tool kafka-topic. Did you mean kafka-topics?\n"
+
+
+class Terminal:
+    """A shell of ZooKeeper's at a terminal of its own."""
+
+    def __init__(self, connect: str, home: Path) -> None:
+        self._end, other = pty.openpty()
+        environment = {**os.environ, "HOME": str(home), "TERM": "dumb"}
+        self.process = subprocess.Popen([tool("zookeeper-shell"), connect], stdin=other, stdout=other, stderr=other, env=environment)
+        os.close(other)
+        self.text = ""
+
+    def expect(self, pattern: str) -> None:
+        """Wait until this is on the screen."""
+        deadline = time.monotonic() + 30
+        while re.search(pattern, self.text) is None:
+            assert time.monotonic() < deadline, self.text
+            if select.select([self._end], [], [], 0.1)[0]:
+                self.text += os.read(self._end, 4096).decode(errors="replace")
+
+    def type(self, text: str) -> None:
+        """Keys."""
+        self.text = ""
+        os.write(self._end, text.encode())
+
+    def close(self) -> None:
+        """Nothing is left."""
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        os.close(self._end)
+
+
+@pytest.fixture
+def terminal(cluster: LocalCluster, tmp_path: Path) -> Iterator[Terminal]:
+    shell = Terminal(cluster.zookeeper.address, tmp_path)
+    yield shell
+    shell.close()
+
+
+def test_the_shell_at_a_terminal_has_a_prompt_and_a_history_and_tells_of_watches(terminal: Terminal, cluster: LocalCluster, tmp_path: Path) -> None:
+    terminal.expect(r"\[zk: \S+\(CONNECTED\) 0\] ")
+    terminal.type("create /seen one\n")
+    terminal.expect(r"Created /seen[\s\S]*CONNECTED\) 1\] ")
+    terminal.type("get -w /seen\n")
+    terminal.expect(r"\none[\s\S]*CONNECTED\) 2\] ")
+    assert run("zookeeper-shell", cluster.zookeeper.address, "set", "/seen", "two").returncode == 0
+    terminal.expect("WatchedEvent state:SyncConnected type:NodeDataChanged path:/seen")
+    terminal.type("history\n")
+    terminal.expect("1 - get -w /seen")
+    terminal.type("delete /seen\nquit\n")
+    assert terminal.process.wait(30) == 0
+    assert (tmp_path / ".pykafka_zookeeper_history").read_text().splitlines()[:2] == ["create /seen one", "get -w /seen"]

@@ -50,9 +50,11 @@ faults: setup ## releases of Apache Kafka from 0.10.2 on as peers, and an ensemb
 bench: setup ## figures: how fast it starts, how much it carries
 	$(VENV)/python tools/bench/startup.py
 	$(VENV)/python tools/bench/produce.py
+	$(VENV)/python tools/bench/clients.py
 	$(VENV)/python tools/bench/log.py
 	$(VENV)/python tools/bench/reactor_lag.py
 	$(VENV)/python tools/bench/controller.py
+	$(VENV)/python tools/bench/groups.py
 
 lock: ## write the lock files in requirements/ anew (needs pip-tools)
 	tools/lock.sh

@@ -2,6 +2,8 @@
 
     from pykafka_classic.clients import Consumer, Producer
 
+`Producer` and `Consumer` wait; `TwistedProducer` and `TwistedConsumer` run on a reactor and give Deferreds. One core stands behind both.
+
 What can go wrong: `KafkaError` (a broker's error code), `NoBrokers`, `ClientTimeout`, `ClientClosed`, `InvalidSetting`; for consumers also `NoOffset`,
 `LogTruncated`, `CommitFailed`, `RebalanceInProgress`, `IllegalState`. Every text is for the user. Examples: docs/clients.md.
 """
@@ -17,6 +19,8 @@ from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.edges.clients.consumer import Consumer
 from pykafka_classic.edges.clients.producer import Producer
+from pykafka_classic.edges.clients.twisted_consumer import TwistedConsumer
+from pykafka_classic.edges.clients.twisted_producer import TwistedProducer
 
 __all__ = [
     "ClientClosed",
@@ -36,5 +40,7 @@ __all__ = [
     "RebalanceInProgress",
     "RecordMetadata",
     "TopicPartition",
+    "TwistedConsumer",
+    "TwistedProducer",
     "UnsupportedByBrokers",
 ]

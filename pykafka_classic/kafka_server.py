@@ -59,7 +59,15 @@ class Edges(Seams, Protocol):
         ...
 
     def start_processing(self) -> None:
-        """Serve requests."""
+        """Serve requests, on listeners that were bound since too."""
+        ...
+
+    async def stop_listener(self, name: str) -> None:
+        """Close one listener and its connections."""
+        ...
+
+    def update_config(self, config: KafkaConfig) -> None:
+        """The broker's own configuration has changed: limits of connections and threads."""
         ...
 
     async def stop_listening(self) -> None:
@@ -83,7 +91,9 @@ class KafkaServer:
         self._edges = edges
         self._random = edges.random
         self._parts: BrokerParts | None = None
-        self._end_points: tuple[EndPoint, ...] = ()
+        self._end_points: tuple[EndPoint, ...] = ()  # what others are told
+        self._bound: dict[str, int] = {}  # ports by listener
+        self._moving_listeners = False
         self._serving = False
 
     @property
@@ -105,7 +115,8 @@ class KafkaServer:
         self._config = replace(self._config, broker_id=await through_sessions(lambda: resolve_broker_id(self._config, stored, zk), "the start"))
         parts = self._parts = BrokerBuilder(self._config, self._edges, self._random, cluster_id).build(self._registration_info)
         await self._load_logs(parts)
-        self._end_points = self._bind()
+        self._bind()
+        parts.services.dynamic_config.on_change.append(self._config_changed)
         await through_sessions(self._check_end_points, "the start")
         await self._register(parts)
         parts.log_manager.write_meta_properties(MetaProperties(broker_id=self._config.broker_id, cluster_id=cluster_id))
@@ -118,6 +129,7 @@ class KafkaServer:
         zk.add_session_listener(self._on_session)
         self._edges.start_processing()
         self._serving = True
+        self._follow_listeners()  # they may have changed during the start
         log.info("%s started", self.prefix)
 
     async def _cluster_id(self) -> str:
@@ -128,18 +140,76 @@ class KafkaServer:
         for topic, overrides in (await parts.topic_configs.load_all()).items():
             parts.replica_manager.update_topic_config(topic, overrides)
         await parts.topic_configs.reload_broker(self._config.broker_id)
+        self._config = parts.services.config
+        self._edges.update_config(self._config)
         await parts.services.feature_cache.refresh()
         await parts.log_manager.load()
         parts.log_manager.start()
 
-    def _bind(self) -> tuple[EndPoint, ...]:
-        """Listen on all listeners; connections are accepted, their requests wait. The advertised addresses, with real ports."""
-        assert self._parts is not None
-        services, bound = self._parts.services, {}
+    def _bind(self) -> None:
+        """Listen on all listeners; connections are accepted, their requests wait."""
         for end_point in self._config.listener_end_points:
-            dispatcher = Dispatcher(services, end_point.listener_name)
-            bound[end_point.listener_name] = self._edges.listen(end_point, services.served_apis, dispatcher.dispatch)
-        return tuple(advertised(end_point, bound.get(end_point.listener_name)) for end_point in self._config.advertised_end_points)
+            self._listen(end_point)
+        self._end_points = self._advertised()
+
+    def _listen(self, end_point: EndPoint) -> None:
+        assert self._parts is not None
+        services = self._parts.services
+        dispatcher = Dispatcher(services, end_point.listener_name)
+        self._bound[end_point.listener_name] = self._edges.listen(end_point, services.served_apis, dispatcher.dispatch)
+
+    def _advertised(self) -> tuple[EndPoint, ...]:
+        """The addresses for others, with real ports, of what is bound."""
+        return tuple(
+            advertised(end_point, self._bound[end_point.listener_name])
+            for end_point in self._config.advertised_end_points
+            if end_point.listener_name in self._bound
+        )
+
+    # listeners that come and go (KIP-226)
+
+    def _config_changed(self, before: KafkaConfig, after: KafkaConfig) -> None:
+        if after.originals == before.originals:
+            return
+        self._config = after
+        self._edges.update_config(after)
+        self._follow_listeners()
+
+    def _follow_listeners(self) -> None:
+        if not self._moving_listeners:
+            self._moving_listeners = True
+            spawn(self._move_listeners()).when_settled(self._listeners_moved)
+
+    async def _move_listeners(self) -> None:
+        """Close what is not wanted any more, open what is new, tell others; again, if that has changed meanwhile."""
+        assert self._parts is not None
+        while self._serving:
+            wanted = {each.listener_name: each for each in self._config.listener_end_points}
+            for name in [name for name in self._bound if name not in wanted]:
+                log.info("%s Removing listener %s", self.prefix, name)
+                del self._bound[name]
+                await self._edges.stop_listener(name)
+            for end_point in [each for name, each in wanted.items() if name not in self._bound]:
+                self._open(end_point)
+            if self._advertised() == self._end_points:
+                return
+            self._end_points = self._advertised()
+            await self._parts.registration.update(self._registration_info())
+
+    def _open(self, end_point: EndPoint) -> None:
+        try:
+            self._listen(end_point)
+        except CannotListen as error:
+            log.error("%s Listener %s is not added: %s", self.prefix, end_point.listener_name, error)
+        else:
+            self._edges.start_processing()
+            log.info("%s Added listener %s", self.prefix, end_point.connection_string)
+
+    def _listeners_moved(self, outcome: Promise[None]) -> None:
+        self._moving_listeners = False
+        error = outcome.error()
+        if error is not None:
+            log.error("%s Listeners could not be changed", self.prefix, exc_info=error)
 
     async def _check_end_points(self) -> None:
         """Two brokers must not tell clients the same address."""

@@ -10,7 +10,6 @@ import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from types import NoneType
 from typing import Any, Final, TypeVar, get_args, get_type_hints
 
 from pykafka_classic.client.client_errors import InvalidSetting
@@ -92,8 +91,6 @@ def _read(name: str, text: str, hint: Any) -> Any:
         except ValueError:
             if str not in kinds:
                 raise InvalidSetting(f"{name} is {text!r}, which is not a whole number") from None
-    if NoneType in kinds and not text:
-        return None
     if bool in kinds:
         raise InvalidSetting(f"{name} is {text!r}, not true or false")
     return text

@@ -41,12 +41,13 @@ class ClusterClient:
         self.settings = settings
         self.seams = seams
         self.metadata = ClusterMetadata()
-        self.topics: set[str] | None = set()
+        self.topics: frozenset[str] | None = frozenset()
         self.closed = False
         self._allow_auto_topic_creation = allow_auto_topic_creation
         self._nodes: dict[tuple[str, int, str], BrokerNode] = {}
         self._update: Promise[None] | None = None
         self._last_update_ms = float("-inf")
+        self._hurry = False  # topics are wanted that the last answer could not have
         self._refresh_timer: Timer | None = None
         self._listeners: list[Callable[[ClusterMetadata], None]] = []
 
@@ -55,6 +56,16 @@ class ClusterClient:
     def when_updated(self, listener: Callable[[ClusterMetadata], None]) -> None:
         """Call after each update, with what is known then."""
         self._listeners.append(listener)
+
+    def want(self, topics: Iterable[str] | None) -> None:
+        """What metadata is kept for from now on; None: all topics."""
+        self.topics = frozenset(topics) if topics is not None else None
+        self._hurry = True
+
+    def want_also(self, topics: Iterable[str]) -> None:
+        """These too."""
+        if self.topics is not None and not self.topics.issuperset(topics):
+            self.want(self.topics.union(topics))
 
     def update(self) -> Promise[None]:
         """Ask anew (or join the asking under way). NoBrokers where nobody answers."""
@@ -72,8 +83,7 @@ class ClusterClient:
     async def topic(self, name: str, *, timeout_ms: float) -> TopicInfo:
         """A topic with its partitions, waiting until it is there. KafkaError where it stays away, or must not be seen; NoBrokers."""
         deadline_ms = self.seams.clock.monotonic_ms() + timeout_ms
-        if self.topics is not None:
-            self.topics.add(name)
+        self.want_also([name])
         while True:
             found = self.metadata.topics.get(name)
             if found is not None and found.error is ErrorCode.NONE:
@@ -165,10 +175,11 @@ class ClusterClient:
     async def _perform_update(self) -> None:
         clock = self.seams.clock
         wait_ms = self._last_update_ms + self.settings.retry_backoff_ms - clock.monotonic_ms()
-        if wait_ms > 0:
+        if wait_ms > 0 and not self._hurry:
             await after(clock, wait_ms)
+        self._hurry = False
+        wanted = self.topics
         try:
-            wanted = None if self.topics is None else frozenset(self.topics)
             response = await self.ask_any(lambda node: spawn(self._ask_metadata(node, wanted)))
         finally:
             self._last_update_ms = clock.monotonic_ms()

@@ -10,6 +10,8 @@ from enum import Enum
 from typing import Final
 
 from pykafka_classic.assignors.zookeeper_assignors import STRATEGIES, Dialect
+from pykafka_classic.client.client_errors import InvalidSetting
+from pykafka_classic.client.starts import Reset, parse_reset
 
 
 class OffsetsStorage(Enum):
@@ -19,7 +21,7 @@ class OffsetsStorage(Enum):
     KAFKA = "kafka"
 
 
-LARGEST: Final = "largest"  # the 0.8 words of auto.offset.reset
+LARGEST: Final = "largest"  # the 0.8 words of auto.offset.reset; today's, earliest and latest, mean the same (client.starts)
 SMALLEST: Final = "smallest"
 
 
@@ -59,8 +61,13 @@ class ConsumerSettings:
                 )
         if self.partition_assignment_strategy not in STRATEGIES:
             raise ValueError(f"partition.assignment.strategy {self.partition_assignment_strategy!r:.80} is not one of {', '.join(STRATEGIES)}")
-        if self.auto_offset_reset not in (LARGEST, SMALLEST):
-            raise ValueError(f"auto.offset.reset {self.auto_offset_reset!r:.80} is not one of {LARGEST}, {SMALLEST}")
+        if parse_reset(self.auto_offset_reset) is Reset.NONE:
+            raise InvalidSetting("auto.offset.reset none is not for a group that coordinates over ZooKeeper: earliest (smallest) or latest (largest) is")
+
+    @property
+    def reset(self) -> Reset:
+        """Where to begin without a committed offset, or beyond one that is gone: EARLIEST or LATEST."""
+        return parse_reset(self.auto_offset_reset)
 
 
 def name_consumer(settings: ConsumerSettings, *, host: str, now_ms: int, random_bits: int) -> str:

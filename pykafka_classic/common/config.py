@@ -25,7 +25,7 @@ from pykafka_classic.common.broker_keys.sockets import SocketKeys
 from pykafka_classic.common.broker_keys.zookeeper import ZooKeeperKeys
 from pykafka_classic.common.config_def import ConfigError, ConfigKey, keys_of, parse_all
 from pykafka_classic.common.config_rules import check
-from pykafka_classic.common.listeners import EndPoint, parse_end_points, parse_protocol_map, require_distinct_ports
+from pykafka_classic.common.listeners import EndPoint, parse_end_points, parse_overrides, parse_protocol_map, require_distinct_ports
 from pykafka_classic.common.log_config import LogConfig, as_policy
 
 __all__ = ["BROKER_KEYS", "ConfigError", "KafkaConfig"]
@@ -137,6 +137,16 @@ class KafkaConfig(
         port = self.port if self.advertised_port is None else self.advertised_port
         return parse_end_points("advertised.host.name", f"PLAINTEXT://{host}:{port}", self.security_protocols)
 
+    def of_listener(self, name: str, key: str) -> int | None:
+        """A key that was set for one listener alone (`listener.name.NAME.key`), a whole number; None where it was not."""
+        text = self.originals.get(f"listener.name.{name.lower()}.{key}")
+        return None if text is None else int(BROKER_KEYS[key].parse(text))
+
+    @property
+    def connections_per_ip_overrides(self) -> Mapping[str, int]:
+        """max.connections.per.ip.overrides: limit by address. Raises ConfigError."""
+        return parse_overrides(self.max_connections_per_ip_overrides)
+
     @property
     def inter_broker_listener(self) -> str:
         """Name of the listener that brokers use among themselves, upper case."""
@@ -181,7 +191,12 @@ class KafkaConfig(
 BROKER_KEYS: Final[Mapping[str, ConfigKey]] = MappingProxyType(keys_of(KafkaConfig))
 
 
+def without_listener(name: str) -> str | None:
+    """The key behind a listener's prefix, `listener.name.NAME.`; None where there is none."""
+    prefixed = _LISTENER_PREFIX.fullmatch(name)
+    return prefixed[1] if prefixed is not None else None
+
+
 def is_known(name: str) -> bool:
     """Whether a property means something: a broker key, or one with a listener's prefix."""
-    prefixed = _LISTENER_PREFIX.fullmatch(name)
-    return name in BROKER_KEYS or (prefixed is not None and prefixed[1] in BROKER_KEYS)
+    return name in BROKER_KEYS or without_listener(name) in BROKER_KEYS

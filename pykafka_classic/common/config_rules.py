@@ -130,8 +130,8 @@ def connections_have_room(config: KafkaConfig) -> None:
     """Limits that would refuse everything."""
     queued, request = config.queued_max_request_bytes, config.socket_request_max_bytes
     _require(queued <= 0 or queued >= request, "queued.max.request.bytes", queued, f"at least socket.request.max.bytes, {request}, or not positive")
-    per_ip = config.max_connections_per_ip
-    _require(bool(per_ip or config.max_connections_per_ip_overrides), "max.connections.per.ip", per_ip, "0 only together with max.connections.per.ip.overrides")
+    per_ip, overrides = config.max_connections_per_ip, config.connections_per_ip_overrides
+    _require(bool(per_ip or overrides), "max.connections.per.ip", per_ip, "0 only together with max.connections.per.ip.overrides")
     delay, idle = config.connection_failed_authentication_delay_ms, config.connections_max_idle_ms
     _require(idle < 0 or delay < idle, "connection.failed.authentication.delay.ms", delay, f"less than connections.max.idle.ms, {idle}")
 

@@ -48,6 +48,17 @@ def parse_protocol_map(text: str) -> dict[str, str]:
     return pairs
 
 
+def parse_overrides(text: str) -> dict[str, int]:
+    """Numbers of connections by address, `host:count,...`. Raises ConfigError."""
+    counts = {}
+    for part in filter(None, re.split(r"\s*,\s*", text.strip())):
+        host, colon, count = part.rpartition(":")
+        if not colon or not count.strip().isdecimal():
+            raise ConfigError("max.connections.per.ip.overrides", text, "host:count,... where count is a number of connections")
+        counts[host.strip()] = int(count)
+    return counts
+
+
 def parse_end_points(key: str, text: str, protocols: Mapping[str, str]) -> tuple[EndPoint, ...]:
     """The listeners that a text names, in order; their names differ. Raises ConfigError."""
     end_points = tuple(_parse_end_point(key, part, protocols) for part in re.split(r"\s*,\s*", text.strip()) if part)

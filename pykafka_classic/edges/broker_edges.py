@@ -13,6 +13,7 @@ from pykafka_classic.common.listeners import EndPoint
 from pykafka_classic.common.promise import gather
 from pykafka_classic.edges.broker_protocol import Dispatch
 from pykafka_classic.edges.clocks import ReactorClock, ThreadPoolBackground
+from pykafka_classic.edges.connection_quota import BrokerLimits, ConnectionQuota
 from pykafka_classic.edges.disk import DiskFileSystem
 from pykafka_classic.edges.reactor import Reactor
 from pykafka_classic.edges.twisted_client import TwistedNetwork
@@ -35,7 +36,8 @@ class BrokerEdges:
         self.zk = KazooZooKeeper(ZooKeeperSettings.from_config(config), reactor)
         self._config = config
         self._reactor = reactor
-        self._listeners: list[BrokerListener] = []
+        self._quota = ConnectionQuota(BrokerLimits.of(config))
+        self._listeners: dict[str, tuple[EndPoint, BrokerListener]] = {}  # by name
         self._connected = False
 
     async def connect_zookeeper(self) -> None:
@@ -45,20 +47,33 @@ class BrokerEdges:
 
     def listen(self, end_point: EndPoint, apis: Mapping[ApiKey, tuple[int, int]], dispatch: Dispatch) -> int:
         """Bind one listener; its requests wait for `start_processing`. The port, which the config may have left open. Raises CannotListen."""
-        listener = BrokerListener(self._reactor, ListenerSettings.from_config(self._config, end_point), apis, dispatch)
+        listener = BrokerListener(self._reactor, ListenerSettings.from_config(self._config, end_point), apis, dispatch, self._quota)
         port = listener.listen()
-        self._listeners.append(listener)
+        self._listeners[end_point.listener_name] = end_point, listener
         return port
+
+    async def stop_listener(self, name: str) -> None:
+        """Close one listener and its connections."""
+        _, listener = self._listeners.pop(name)
+        await listener.stop()
+
+    def update_config(self, config: KafkaConfig) -> None:
+        """The broker's own configuration has changed: limits on connections, and the number of background threads."""
+        self._config = config
+        self.background.resize(config.background_threads)
+        self._quota.change(BrokerLimits.of(config))
+        for end_point, listener in self._listeners.values():
+            listener.update(ListenerSettings.from_config(config, end_point))
 
     def start_processing(self) -> None:
         """Serve requests."""
-        for listener in self._listeners:
+        for _, listener in self._listeners.values():
             listener.start_processing()
 
     async def stop_listening(self) -> None:
         """Close the listeners and their connections."""
-        listeners, self._listeners = self._listeners, []
-        await gather([listener.stop() for listener in listeners])
+        listeners, self._listeners = self._listeners, {}
+        await gather([listener.stop() for _, listener in listeners.values()])
 
     async def close(self) -> None:
         """End the ZooKeeper session, which removes this broker's ephemeral znodes at once."""

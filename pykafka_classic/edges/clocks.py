@@ -62,7 +62,18 @@ class ThreadPoolBackground:
 
     def __init__(self, reactor: ReactorLoop, *, threads: int = 10) -> None:
         self._reactor = reactor
-        self._pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="kafka-scheduler")
+        self._threads = threads
+        self._pool = self._new_pool()
+
+    def _new_pool(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(max_workers=self._threads, thread_name_prefix="kafka-scheduler")
+
+    def resize(self, threads: int) -> None:
+        """That many threads from now on; what has been given to the old ones is done by them."""
+        if threads != self._threads:
+            old, self._threads = self._pool, threads
+            self._pool = self._new_pool()
+            old.shutdown(wait=False)
 
     def run(self, work: Callable[[], T]) -> Promise[T]:
         """Run `work` in a thread of the pool; the promise settles on the reactor thread."""

@@ -16,8 +16,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from pykafka_classic.client.consumer_settings import SMALLEST, ConsumerSettings
+from pykafka_classic.client.consumer_settings import ConsumerSettings
 from pykafka_classic.client.fetched_records import ConsumerRecord, read_fetched
+from pykafka_classic.client.starts import Reset
 from pykafka_classic.common.errors import ErrorCode
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.edges.blocking_client import BlockingClient, connect_any
@@ -197,7 +198,7 @@ class PartitionFetching:
 
     def _reset(self, client: BlockingClient, reading: _Reading) -> None:
         topic, partition = reading.partition
-        timestamp = EARLIEST if self._settings.auto_offset_reset == SMALLEST else LATEST
+        timestamp = EARLIEST if self._settings.reset is Reset.EARLIEST else LATEST
         request = ListOffsetsRequest(
             replica_id=CONSUMER, topics=[ListOffsetsTopic(topic, [ListOffsetsPartition(partition_index=partition, timestamp=timestamp)])]
         )

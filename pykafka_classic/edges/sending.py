@@ -185,6 +185,11 @@ class SendingPort(tcp.Port):
         super().__init__(port, factory, 50, interface, reactor)
         self._buffers = {socket.SO_SNDBUF: buffers.send, socket.SO_RCVBUF: buffers.receive}
 
+    def doRead(self) -> None:
+        """Accept one connection; the reactor comes again for the next, unless its owner has stopped accepting meanwhile."""
+        self.numberAccepts = 1
+        super().doRead()  # type: ignore[no-untyped-call]
+
     def createInternetSocket(self) -> socket.socket:
         """Accepted sockets inherit the sizes; set before the bind, as the window's scale is settled in the handshake."""
         created: socket.socket = super().createInternetSocket()  # type: ignore[no-untyped-call]

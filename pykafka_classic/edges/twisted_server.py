@@ -2,17 +2,15 @@
 
 `BrokerListener` is Kafka's acceptor and processors for one listener; what happens on a connection is in `broker_protocol.py`.
 
-Differs from Kafka: over `max.connections` the listener stops accepting (Kafka closes an idle one in favour of its brokers); there is no limit on the rate of
-new connections.
+Limits on connections: `connection_quota.py`.
 """
 
 from __future__ import annotations
 
 import logging
 import time
-from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 from twisted.internet import protocol
@@ -24,6 +22,7 @@ from pykafka_classic.common.promise import Promise
 from pykafka_classic.edges.broker_protocol import BrokerProtocol, Dispatch
 from pykafka_classic.edges.child_processes import port_taken
 from pykafka_classic.edges.clocks import ReactorClock
+from pykafka_classic.edges.connection_quota import UNLIMITED, ConnectionQuota, Rate
 from pykafka_classic.edges.reactor import Reactor
 from pykafka_classic.edges.sending import SendingPort, SocketBuffers
 from pykafka_classic.edges.turn_budget import TurnBudget
@@ -44,7 +43,7 @@ class ListenerSettings:
     Attributes:
         host: empty for every interface.
         port: 0 for any free one.
-        max_connections_per_ip_overrides: other limits for some addresses.
+        is_protected: the brokers' own listener beside others: max.connections of the broker does not hold for it.
     """
 
     host: str
@@ -55,26 +54,27 @@ class ListenerSettings:
     send_buffer: int = -1  # socket.send.buffer.bytes
     receive_buffer: int = -1  # socket.receive.buffer.bytes
     max_idle_ms: int = 600_000  # connections.max.idle.ms
-    max_connections: int = 2**31 - 1  # max.connections
-    max_connections_per_ip: int = 2**31 - 1
-    max_connections_per_ip_overrides: Mapping[str, int] = field(default_factory=dict)
+    max_connections: int = UNLIMITED  # listener.name.NAME.max.connections
+    creation_rate: int = UNLIMITED  # listener.name.NAME.max.connection.creation.rate
+    is_protected: bool = False
 
     @staticmethod
     def from_config(config: KafkaConfig, end_point: EndPoint) -> ListenerSettings:
         """A broker's listener."""
-        overrides = dict(part.strip().rsplit(":", 1) for part in config.max_connections_per_ip_overrides.split(",") if part.strip())
+        name = end_point.listener_name
+        connections, rate = config.of_listener(name, "max.connections"), config.of_listener(name, "max.connection.creation.rate")
         return ListenerSettings(
             host=end_point.host,
             port=end_point.port,
-            name=end_point.listener_name,
+            name=name,
             broker_id=config.broker_id,
             request_max_bytes=config.socket_request_max_bytes,
             send_buffer=config.socket_send_buffer_bytes,
             receive_buffer=config.socket_receive_buffer_bytes,
             max_idle_ms=config.connections_max_idle_ms,
-            max_connections=config.max_connections,
-            max_connections_per_ip=config.max_connections_per_ip,
-            max_connections_per_ip_overrides={host: int(count) for host, count in overrides.items()},
+            max_connections=UNLIMITED if connections is None else connections,
+            creation_rate=UNLIMITED if rate is None else rate,
+            is_protected=name == config.inter_broker_listener and len(config.listener_end_points) > 1,
         )
 
 
@@ -88,13 +88,19 @@ class BrokerListener(protocol.Factory):
     Args:
         apis: what is served, with versions.
         dispatch: called with each request and the peer's address.
+        quota: of the broker, shared by its listeners; none: no limits but the listener's own.
     """
 
     noisy = False  # Twisted's own lines about start and stop
 
-    def __init__(self, reactor: Reactor, settings: ListenerSettings, apis: Mapping[ApiKey, tuple[int, int]], dispatch: Dispatch) -> None:
+    def __init__(
+        self, reactor: Reactor, settings: ListenerSettings, apis: Mapping[ApiKey, tuple[int, int]], dispatch: Dispatch, quota: ConnectionQuota | None = None
+    ) -> None:
         self._reactor = reactor
         self._settings = settings
+        self._quota = quota or ConnectionQuota()
+        self._rate = Rate(settings.creation_rate)
+        self._paused = False  # too many connections came at once
         self.apis = apis
         self.dispatch = dispatch
         self.processing = False
@@ -102,7 +108,6 @@ class BrokerListener(protocol.Factory):
         self._port: SendingPort | None = None
         self._accepting = True
         self._connections: set[BrokerProtocol] = set()
-        self._connections_by_host: Counter[str] = Counter()
         self._stopped: Promise[None] | None = None
 
     @property
@@ -136,14 +141,23 @@ class BrokerListener(protocol.Factory):
             why = port_taken(self._settings.port, host or "0.0.0.0") if self._settings.port else None
             raise CannotListen(f"Listener {self._settings.name} cannot listen on {host or '*'}:{self._settings.port}. {why or error.socketError}") from error
         self._port = port
+        self._quota.on_change.append(self._accept_or_not)
         bound: int = port.getHost().port  # type: ignore[no-untyped-call]  # Twisted is typed in parts only
         log.info("%s Awaiting socket connections on %s:%d.", self.prefix, host or "0.0.0.0", bound)
         if self._settings.max_idle_ms >= 0:
             self._check_idle()
         return bound
 
+    def update(self, settings: ListenerSettings) -> None:
+        """Other limits from now on; the address stays, and so do connections."""
+        self._settings = settings
+        self._rate.change(settings.creation_rate)
+        self._accept_or_not()
+
     def start_processing(self) -> None:
         """Serve requests from now on, those that wait first."""
+        if self.processing:
+            return
         self.processing = True
         for connection in list(self._connections):
             connection.go_on()
@@ -154,6 +168,8 @@ class BrokerListener(protocol.Factory):
         self._stopped = Promise()
         self.processing = False
         if self._port is not None:
+            if self._accept_or_not in self._quota.on_change:
+                self._quota.on_change.remove(self._accept_or_not)
             self._port.stopListening()  # type: ignore[no-untyped-call]
         for connection in list(self._connections):
             connection.close()
@@ -175,8 +191,8 @@ class BrokerListener(protocol.Factory):
 
     def buildProtocol(self, addr: Any) -> BrokerProtocol | None:
         """A connection comes in; None refuses it."""
-        limit = self._settings.max_connections_per_ip_overrides.get(addr.host, self._settings.max_connections_per_ip)
-        if self._connections_by_host[addr.host] >= limit:
+        limit = self._quota.limit_of(addr.host)
+        if limit is not None:
             log.info("%s Rejected connection from %s, address already has the configured maximum of %d connections.", self.prefix, addr.host, limit)
             return None
         return BrokerProtocol(self)
@@ -184,27 +200,40 @@ class BrokerListener(protocol.Factory):
     def connected(self, connection: BrokerProtocol) -> None:
         """A connection has been accepted."""
         self._connections.add(connection)
-        self._connections_by_host[connection.client_host] += 1
+        self._pause_for(max(self._rate.take(time.monotonic()), self._quota.rate.take(time.monotonic())))
+        self._quota.added(connection.client_host)
         self._accept_or_not()
 
     def disconnected(self, connection: BrokerProtocol) -> None:
         """A connection has ended."""
         self._connections.discard(connection)
-        self._connections_by_host[connection.client_host] -= 1
-        if not self._connections_by_host[connection.client_host]:
-            del self._connections_by_host[connection.client_host]
+        self._quota.removed(connection.client_host)
         self._accept_or_not()
         self._tell_stopped()
 
+    def _pause_for(self, seconds: float) -> None:
+        """Accept nothing for a while, so that connections do not come faster than they may."""
+
+        def resume() -> None:
+            self._paused = False
+            self._accept_or_not()
+
+        if seconds > 0 and not self._paused:
+            self._paused = True
+            ReactorClock(self._reactor).call_later(seconds * 1000, resume)
+
     def _accept_or_not(self) -> None:
-        accept = len(self._connections) < self._settings.max_connections
+        limit = self._settings.max_connections
+        is_full = len(self._connections) >= limit or not (self._quota.has_room or self._settings.is_protected)
+        accept = not is_full and not self._paused
         if self._port is None or self._stopped is not None or accept == self._accepting:
             return
         self._accepting = accept
         if accept:
             self._port.startReading()  # type: ignore[no-untyped-call]
         else:
-            log.warning("%s No more connections are accepted: max.connections=%d are open.", self.prefix, self._settings.max_connections)
+            if is_full:
+                log.warning("%s No more connections are accepted: max.connections=%d are open.", self.prefix, min(limit, self._quota.limit))
             self._port.stopReading()  # type: ignore[no-untyped-call]
 
     def _check_idle(self) -> None:

@@ -56,21 +56,43 @@ class LogCleaner:
         self._uncleanable: set[TopicPartition] = set()
         self._stopped = False
         self._waiting: dict[int, tuple[Timer, Promise[None]]] = {}
-        self._loops: list[Promise[None]] = []
+        self._loops: dict[int, Promise[None]] = {}  # by number, from 0
+        self._started = False
 
     def start(self, log_dirs: Iterable[str]) -> None:
         """Read the checkpoints of these log dirs and begin."""
         for log_dir in log_dirs:
             self._clean_offsets[log_dir] = self._read_checkpoint(log_dir)
-        self._loops = [spawn(self._loop(number)) for number in range(self._config.threads)]
+        self._started = True
+        self._start_loops()
+
+    def reconfigure(self, config: CleanerConfig) -> None:
+        """Other limits from now on: loops are added, or end after the log that they clean now."""
+        if config == self._config:
+            return
+        log.info("Reconfiguring log cleaner from %s to %s", self._config, config)
+        self._config = config
+        if self._started and not self._stopped:
+            for number in self._loops.keys() & self._waiting.keys():  # pauses were for the old limits
+                self._wake(number)
+            self._start_loops()
+
+    def _start_loops(self) -> None:
+        for number in range(self._config.threads):
+            if number not in self._loops or self._loops[number].settled:
+                self._loops[number] = spawn(self._loop(number))
+
+    def _wake(self, number: int) -> None:
+        timer, woken = self._waiting[number]
+        timer.cancel()
+        woken.resolve(None)
 
     async def stop(self) -> None:
         """Give up what is going on; done when nothing is."""
         self._stopped = True
-        for timer, woken in list(self._waiting.values()):
-            timer.cancel()
-            woken.resolve(None)
-        await gather(self._loops)
+        for number in list(self._waiting):
+            self._wake(number)
+        await gather(list(self._loops.values()))
 
     def first_dirty_offset(self, partition: TopicPartition) -> int | None:
         """Up to where the log has been cleaned; None where it never was."""
@@ -107,7 +129,7 @@ class LogCleaner:
     # Choosing
 
     async def _loop(self, number: int) -> None:
-        while not self._stopped:
+        while not self._stopped and number < self._config.threads:
             if not await self.clean_filthiest():
                 await self._pause(number, self._config.backoff_ms)
 

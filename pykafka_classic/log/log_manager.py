@@ -277,6 +277,7 @@ class LogManager:
     def update_default_config(self, config: KafkaConfig) -> None:
         """The broker's own configuration has changed."""
         self._config, self._default_log_config = config, config.log_config()
+        self._cleaner.reconfigure(CleanerConfig.of(config))
         self._log_configs.clear()
         for one in self.all_logs():
             one.update_config(self.log_config(one.topic_partition.topic))

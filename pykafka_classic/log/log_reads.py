@@ -5,7 +5,6 @@ Source: facts/storage.md 14; Log.scala (read, fetchOffsetByTimestamp, legacyFetc
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -71,7 +70,7 @@ def out_of_range(log: Log, offset: int) -> KafkaError:
 
 def with_aborted(log: Log, segment: LogSegment, info: FetchDataInfo, max_offset: int) -> FetchDataInfo:
     """The same answer with the aborted transactions that overlap it."""
-    return replace(info, aborted_transactions=_aborted_transactions(log, segment, info, max_offset))
+    return info._replace(aborted_transactions=_aborted_transactions(log, segment, info, max_offset))
 
 
 def _aborted_transactions(log: Log, segment: LogSegment, info: FetchDataInfo, max_offset: int) -> tuple[AbortedTransaction, ...]:

@@ -29,8 +29,7 @@ Source: facts/storage.md 8, 16, facts/observed.md "Validation on append"; 2.8 Lo
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final, TypeGuard
+from typing import Final, NamedTuple, TypeGuard
 
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.log_config import LONG_MAX
@@ -51,8 +50,7 @@ LOOKED_AT_RECORDS: Final = 16  # records of a batch that are checked one by one 
 LOOKED_AT_BYTES: Final = 32 * 1024  # so much of a compressed batch is unpacked for that
 
 
-@dataclass(frozen=True, slots=True)
-class ValidatedRecords:
+class ValidatedRecords(NamedTuple):
     """What to write, and what to tell about it. Times in ms, -1 for none."""
 
     parts: list[bytes | memoryview]  # to be written one behind the other

@@ -49,8 +49,7 @@ class LogAppendInfo:
     converted_count: int = 0  # records that had to be rewritten in another format
 
 
-@dataclass(frozen=True, slots=True)
-class FetchDataInfo:
+class FetchDataInfo(NamedTuple):
     """A range of a segment file that answers a fetch. `records` None: nothing (yet)."""
 
     fetch_offset_metadata: LogOffsetMetadata

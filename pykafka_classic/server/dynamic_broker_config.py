@@ -3,8 +3,8 @@
 `validate` answers for a wish before it is stored, with Kafka's words; `update` takes over what is stored. What is stored may be wrong nevertheless, for
 anybody can write the znodes: a value that can't be read is logged and left out, the others count.
 
-Differs from Kafka: listeners, their SSL and SASL keys, and metrics reporters cannot be changed while a broker runs, and a wish to do so is refused.
-Sizes of thread pools are checked and told, but there are no such pools here (one thread decides everything).
+Differs from Kafka: SSL and SASL keys and metrics reporters cannot be changed while a broker runs, and a wish to do so is refused. The sizes of the pools for
+network and requests are checked and told, but there are no such pools here (one thread decides everything).
 
 Mirrors kafka.server.DynamicBrokerConfig.
 """
@@ -17,10 +17,12 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
 
-from pykafka_classic.common.config import BROKER_KEYS, ConfigError, KafkaConfig
+from pykafka_classic.common.config import BROKER_KEYS, ConfigError, KafkaConfig, is_known, without_listener
 from pykafka_classic.common.config_def import ConfigKey, ConfigType, Importance, UpdateMode, at_least
 from pykafka_classic.common.dynamic_config import PER_BROKER, RELOADABLE_STORES, UPDATE_MODES, broker_synonyms
 from pykafka_classic.common.errors import ErrorCode, KafkaError
+from pykafka_classic.common.listeners import SECURITY_PROTOCOLS
+from pykafka_classic.server.dynamic_listeners import InvalidDynamicConfig, check_listeners
 
 log = logging.getLogger("kafka.server.DynamicBrokerConfig")
 
@@ -43,8 +45,10 @@ REPLICATION_KEYS: Final[Mapping[str, ConfigKey]] = MappingProxyType(
 )
 """Keys that only exist in ZooKeeper: server.properties cannot set them."""
 
+_LISTENER_KEYS: Final = frozenset({"listeners", "advertised.listeners", "listener.security.protocol.map"})
+_OF_ONE_LISTENER: Final = frozenset({"max.connections", "max.connection.creation.rate"})  # under the prefix listener.name.NAME.
 THREADS: Final = ("num.io.threads", "num.network.threads", "num.replica.fetchers", "num.recovery.threads.per.data.dir", "background.threads")
-UNCHANGEABLE: Final = PER_BROKER | {"metric.reporters"}
+UNCHANGEABLE: Final = (PER_BROKER - _LISTENER_KEYS) | {"metric.reporters"}
 
 
 class DynamicBrokerConfig:
@@ -81,7 +85,7 @@ class DynamicBrokerConfig:
     def _merged(self, defaults: Mapping[str, str], own: Mapping[str, str]) -> KafkaConfig:
         """Only the finest of several synonyms (ms before minutes before hours) can be set dynamically, so that it wins over what server.properties says."""
         merged = {**self.static.originals, **defaults, **own}
-        known = {name: value for name, value in merged.items() if name in self.static.originals or name in BROKER_KEYS}
+        known = {name: value for name, value in merged.items() if name in self.static.originals or is_known(name)}
         # broker.id may have been found in meta.properties or generated: then no property tells it.
         return replace(KafkaConfig.from_properties(known), broker_id=self.static.broker_id)
 
@@ -96,11 +100,14 @@ class DynamicBrokerConfig:
         """May this become what is stored? Raises KafkaError (INVALID_REQUEST) with Kafka's words."""
         try:
             check_names_and_values(wanted, cluster_wide=cluster_wide)
-            _refuse(_unchangeable(wanted), "Broker configs that take a restart, as listeners cannot be changed while this broker runs")
+            _refuse(_unchangeable(wanted), "Broker configs that cannot be changed while this broker runs, but take a restart")
             changed = self._merged(wanted, self.own) if cluster_wide else self._merged(self.defaults, wanted)
         except ConfigError as error:
-            raise KafkaError(ErrorCode.INVALID_REQUEST, str(error)) from error
+            raise KafkaError(ErrorCode.INVALID_REQUEST, _in_kafkas_words(error)) from error
         self._check_threads(changed)
+        _check_cleaner_threads(self.current.log_cleaner_threads, changed.log_cleaner_threads)
+        _check_rates(changed, wanted)
+        check_listeners(self.current, changed)
 
     def _check_threads(self, changed: KafkaConfig) -> None:
         """Kafka grows and shrinks its pools by a factor of two at most."""
@@ -112,9 +119,7 @@ class DynamicBrokerConfig:
             elif new > old * 2:
                 complaint = f"value should not be greater than double the current value {old}"
             if complaint is not None:
-                cause = f"org.apache.kafka.common.config.ConfigException: Dynamic thread count update validation failed for {name}={new}, {complaint}"
-                # Kafka mixes up the arguments of its own exception; tools print it.
-                raise KafkaError(ErrorCode.INVALID_REQUEST, f"Invalid value {cause} for configuration Invalid dynamic configuration")
+                raise InvalidDynamicConfig(f"Dynamic thread count update validation failed for {name}={new}, {complaint}")
 
 
 def check_names_and_values(wanted: Mapping[str, str], *, cluster_wide: bool) -> None:
@@ -124,7 +129,34 @@ def check_names_and_values(wanted: Mapping[str, str], *, cluster_wide: bool) -> 
     for name, value in wanted.items():
         _parse(name, value)
     if cluster_wide:
-        _refuse(PER_BROKER & wanted.keys(), "Cannot update these configs at default cluster level, broker id must be specified")
+        own = [name for name in wanted if _plain(name) in PER_BROKER]
+        _refuse(own, "Cannot update these configs at default cluster level, broker id must be specified")
+
+
+def _check_cleaner_threads(old: int, new: int) -> None:
+    if new < 1:
+        raise InvalidDynamicConfig("Log cleaner threads should be at least 1")
+    if new < old // 2:
+        raise InvalidDynamicConfig(f"Log cleaner threads cannot be reduced to less than half the current value {old}")
+    if new > old * 2:
+        raise InvalidDynamicConfig(f"Log cleaner threads cannot be increased to more than double the current value {old}")
+
+
+def _check_rates(changed: KafkaConfig, wanted: Mapping[str, str]) -> None:
+    limits = {name: value for name, value in changed.originals.items() if name in wanted and _plain(name) == "max.connection.creation.rate"}
+    for value in limits.values():
+        if int(value) < 1:
+            raise InvalidDynamicConfig(f"Invalid max.connection.creation.rate {value}")
+
+
+def _in_kafkas_words(error: ConfigError) -> str:
+    """Of listeners Kafka speaks in another way than of other keys."""
+    if error.key == "listener.security.protocol.map":
+        wrong = [part.rpartition(":")[2] for part in str(error.value).split(",") if part.rpartition(":")[2].strip() not in SECURITY_PROTOCOLS]
+        return f"Invalid security protocol `{wrong[0]}` defined in {error.key}" if wrong else str(error)
+    if error.key in _LISTENER_KEYS and "No security protocol defined" in str(error):
+        return f"Error creating broker listeners from '{error.value}': {str(error).partition(': ')[2]}"
+    return str(error)
 
 
 def is_dynamic(name: str) -> bool:
@@ -136,12 +168,17 @@ def _not_dynamic(names: Collection[str]) -> list[str]:
     return [name for name in names if name in UPDATE_MODES and UPDATE_MODES[name] is UpdateMode.READ_ONLY]
 
 
+def _plain(name: str) -> str:
+    """The key that a name with a listener's prefix stands for; other names as they are."""
+    return without_listener(name) or name
+
+
 def _unchangeable(names: Collection[str]) -> list[str]:
-    return [name for name in names if name in UNCHANGEABLE or name.startswith("listener.name.")]
+    return [name for name in names if name in UNCHANGEABLE or (without_listener(name) is not None and _plain(name) not in _OF_ONE_LISTENER)]
 
 
 def _parse(name: str, value: str) -> None:
-    key = REPLICATION_KEYS.get(name) or BROKER_KEYS.get(name)
+    key = REPLICATION_KEYS.get(name) or BROKER_KEYS.get(_plain(name))
     if key is not None:  # anybody may store keys of their own
         key.parse(value)
 
@@ -153,7 +190,8 @@ def _refuse(names: Collection[str], why: str) -> None:
 
 def _readable(stored: Mapping[str, str], *, cluster_wide: bool) -> dict[str, str]:
     readable = {}
-    refused = {*_not_dynamic(stored), *_unchangeable(stored), *(PER_BROKER if cluster_wide else ())}
+    own = [name for name in stored if _plain(name) in PER_BROKER] if cluster_wide else []
+    refused = {*_not_dynamic(stored), *_unchangeable(stored), *own}
     for name, value in stored.items():
         if name in refused:
             log.error("Dynamic broker config %s will be ignored: it cannot be changed while a broker runs", name)

@@ -7,6 +7,7 @@ import logging
 import os
 import socket
 import struct
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -17,6 +18,7 @@ import pytest
 from pykafka_classic.common.file_records import FileRecords
 from pykafka_classic.common.promise import Promise
 from pykafka_classic.edges.child_processes import wait_until
+from pykafka_classic.edges.connection_quota import BrokerLimits, ConnectionQuota, Rate
 from pykafka_classic.edges.disk import DiskFileSystem
 from pykafka_classic.edges.twisted_server import BrokerListener, CannotListen
 from pykafka_classic.protocol.api_keys import ApiKey
@@ -317,7 +319,7 @@ def test_idle_connections_are_closed_and_waiting_ones_are_not(reactor_thread: Re
 
 
 def test_connections_over_the_limit_of_an_address_are_refused(reactor_thread: ReactorThread) -> None:
-    broker = ToyBroker(reactor_thread, replace(SETTINGS, max_connections_per_ip=9, max_connections_per_ip_overrides={"127.0.0.1": 2}))
+    broker = ToyBroker(reactor_thread, limits=BrokerLimits(per_ip=9, per_ip_overrides={"127.0.0.1": 2}))
     allowed = [broker.connect() for _ in range(2)]
     wait_until(lambda: broker.listener.connection_count == 2, seconds=DEADLINE_S)
     refused = broker.connect()
@@ -340,6 +342,52 @@ def test_connections_over_the_limit_of_the_listener_wait(reactor_thread: Reactor
     first.close()
     assert second.correlation_id() == 2
     broker.stop()
+
+
+def test_listeners_share_the_limit_of_the_broker_and_that_of_the_brokers_is_spared(reactor_thread: ReactorThread) -> None:
+    quota = ConnectionQuota(BrokerLimits(connections=1))
+    clients, brokers = (ToyBroker(reactor_thread, replace(SETTINGS, is_protected=each), quota=quota) for each in (False, True))
+    first = brokers.connect()
+    first.send(heartbeat(1))
+    assert first.correlation_id() == 1
+    waiting, spared = clients.connect(), brokers.connect()
+    waiting.send(heartbeat(2))
+    spared.send(heartbeat(3))
+    assert spared.correlation_id() == 3
+    assert clients.listener.connection_count == 0
+    reactor_thread.call(lambda: quota.change(BrokerLimits(connections=3)))
+    assert waiting.correlation_id() == 2
+    for each in (clients, brokers):
+        each.stop()
+
+
+def test_a_limit_that_is_lowered_holds_for_new_connections_and_leaves_the_old_ones(reactor_thread: ReactorThread) -> None:
+    broker = ToyBroker(reactor_thread)
+    first = broker.connect()
+    wait_until(lambda: broker.listener.connection_count == 1, seconds=DEADLINE_S)
+    reactor_thread.call(lambda: broker.quota.change(BrokerLimits(per_ip=1)))
+    assert broker.connect().at_end()
+    first.send(heartbeat(1))
+    assert first.correlation_id() == 1
+    broker.stop()
+
+
+def test_connections_that_come_too_fast_wait_for_their_turn(reactor_thread: ReactorThread) -> None:
+    broker = ToyBroker(reactor_thread, limits=BrokerLimits(creation_rate=10))
+    started_s = time.monotonic()
+    peers = [broker.connect() for _ in range(15)]
+    for number, peer in enumerate(peers):
+        peer.send(heartbeat(number))
+        assert peer.correlation_id() == number
+    assert time.monotonic() - started_s > 0.3  # ten at once, then one each tenth of a second; the system's queue may let a few through together
+    broker.stop()
+
+
+def test_a_rate_lets_through_what_a_second_holds_and_then_one_after_the_other() -> None:
+    rate = Rate(2)
+    assert [rate.take(now_s) for now_s in (0.0, 0.0, 0.5, 10.0)] == [0.0, 0.5, 0.5, 0.0]
+    rate.change(1)
+    assert rate.take(10.0) == 1.0
 
 
 def test_stop_closes_all_connections_even_of_peers_that_do_not_read(reactor_thread: ReactorThread, tmp_path: Path) -> None:

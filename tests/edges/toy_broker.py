@@ -10,6 +10,7 @@ from typing import Final
 
 from pykafka_classic.common.promise import Promise
 from pykafka_classic.edges.broker_protocol import DispatchResult
+from pykafka_classic.edges.connection_quota import BrokerLimits, ConnectionQuota
 from pykafka_classic.edges.twisted_server import BrokerListener, ListenerSettings
 from pykafka_classic.protocol.api_keys import ApiKey
 from pykafka_classic.protocol.connection import RequestContext
@@ -30,14 +31,23 @@ class ToyBroker:
     A promise put into `later` answers the next Produce or Heartbeat when the test settles it.
     """
 
-    def __init__(self, thread: ReactorThread, settings: ListenerSettings = SETTINGS, *, processing: bool = True) -> None:
+    def __init__(
+        self,
+        thread: ReactorThread,
+        settings: ListenerSettings = SETTINGS,
+        *,
+        processing: bool = True,
+        limits: BrokerLimits | None = None,
+        quota: ConnectionQuota | None = None,
+    ) -> None:
         self.thread = thread
         self.requests: list[RequestContext] = []
         self.later: list[Promise[Message]] = []
         self.peers: list[Peer] = []
         self.records: Records = b""
         self.on_heartbeat: Callable[[], DispatchResult] = HeartbeatResponse
-        self.listener = BrokerListener(thread.reactor, replace(settings), APIS, self.dispatch)
+        self.quota = quota or ConnectionQuota(limits)
+        self.listener = BrokerListener(thread.reactor, replace(settings), APIS, self.dispatch, self.quota)
         self.port = thread.call(self.listener.listen)
         if processing:
             thread.call(self.listener.start_processing)

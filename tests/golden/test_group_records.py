@@ -20,6 +20,7 @@ from pykafka_classic.coordinator.group.group_offsets import FetchedOffset
 from pykafka_classic.coordinator.group.group_records import GroupKey, OffsetAndMetadata, OffsetKey
 from pykafka_classic.protocol.codec import decode
 from pykafka_classic.protocol.messages.consumer_protocol_assignment import ConsumerProtocolAssignment
+from pykafka_classic.protocol.schema import SchemaError
 from pykafka_classic.records.record_batch import RecordBatch, iterate_batches, stamp_base_offset, stamp_partition_leader_epoch
 from tests.fakes.clock import FakeClock
 from tests.golden import log_data, protocol_data
@@ -52,6 +53,16 @@ def test_keys_of_offsets(vector: dict[str, Any]) -> None:
     assert group_records.current_key(whole(vector)) == group_records.offset_key(vector["json"]["group"], place)
     if vector["version"] == 1:
         assert group_records.offset_key(vector["json"]["group"], place) == whole(vector)
+
+
+def test_very_many_keys_of_offsets_are_read_as_one_is() -> None:
+    keys = group_records.OffsetKeys()
+    for vector in [each for each in vectors("OffsetCommitKey") if each["version"] == 1] * 2:
+        assert keys.split(whole(vector)) == group_records.read_key(whole(vector))
+        for size in range(2, len(whole(vector))):
+            with pytest.raises(SchemaError):
+                keys.split(whole(vector)[:size])
+    assert keys.split(group_records.group_key("g")) is None
 
 
 @pytest.mark.parametrize("vector", vectors("GroupMetadataKey"), ids=ids)

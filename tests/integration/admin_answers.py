@@ -11,6 +11,7 @@ import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Final
@@ -62,6 +63,11 @@ class Connections:
         self._cluster = cluster
         self._clients: dict[int, BlockingClient] = {}
 
+    def close(self) -> None:
+        """All of them."""
+        for client in self._clients.values():
+            client.close()
+
     def ask(self, broker: int, request: Message, version: int) -> Message | str:
         """The answer, or why there is none."""
         if broker not in self._clients:
@@ -79,12 +85,12 @@ def answers(cluster: AdminCluster) -> Iterator[Answer]:
     """Ask everything, one after the other."""
     data = str(cluster.brokers[0].directory)
     alike = _alike_of(cluster, data)
-    connections = Connections(cluster)
-    for number, asked in enumerate(all_requests()):
-        request = _filled(asked, data)
-        for version in _versions(request):
-            label = f"{number:03d} v{version} {ApiKey(request.API_KEY).name} of {asked.broker}: {alike(_short(asked.request))}"
-            yield Answer(label, _normal(connections.ask(asked.broker, request, version), alike))
+    with closing(Connections(cluster)) as connections:
+        for number, asked in enumerate(all_requests()):
+            request = _filled(asked, data)
+            for version in _versions(request):
+                label = f"{number:03d} v{version} {ApiKey(request.API_KEY).name} of {asked.broker}: {alike(_short(asked.request))}"
+                yield Answer(label, _normal(connections.ask(asked.broker, request, version), alike))
 
 
 def _short(request: Message) -> str:

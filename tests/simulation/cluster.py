@@ -76,6 +76,13 @@ class SimEdges:
                 listener.processing = True
         self._cluster.wires.processing_began(self._process)
 
+    async def stop_listener(self, name: str) -> None:
+        """There is one listener, and it stays."""
+        raise AssertionError(name)
+
+    def update_config(self, config: KafkaConfig) -> None:
+        """No limits here."""
+
     async def stop_listening(self) -> None:
         """Serve no more."""
         self._cluster.wires.process_died(self._process)

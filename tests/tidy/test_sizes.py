@@ -15,7 +15,10 @@ PARAMETERS_MAX = 5  # self and cls aside
 LONG_LINES = {"pykafka_classic/common/errors.py"}
 
 # The constructor of a class that is wired by hand, and functions whose shape somebody else dictates: `send` has the fields of a record by their names.
-MANY_PARAMETERS: set[str] = {"pykafka_classic/edges/clients/producer.py:Producer.send"}
+MANY_PARAMETERS: set[str] = {
+    "pykafka_classic/edges/clients/producer.py:Producer.send",
+    "pykafka_classic/edges/clients/twisted_producer.py:TwistedProducer.send",
+}
 
 CODE = (*PACKAGES, "spark_integration", "tools", "tests")
 

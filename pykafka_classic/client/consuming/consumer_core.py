@@ -93,7 +93,7 @@ class ConsumerCore:
         if self._subscribed:
             raise IllegalState("the consumer subscribes to topics; unsubscribe first")
         wanted = list(partitions)
-        self.cluster.topics = {each.topic for each in wanted}
+        self.cluster.want({each.topic for each in wanted})
         await self.cluster.partitions_exist(wanted, timeout_ms=self.settings.default_api_timeout_ms)
         self.assigned.replace(wanted, self.settings.first_start)
 
@@ -216,12 +216,12 @@ class ConsumerCore:
 
     async def topic(self, name: str) -> TopicInfo:
         """A topic and its partitions. KafkaError."""
-        wanted = self.cluster.topics is not None and name not in self.cluster.topics
+        before = self.cluster.topics
         try:
             return await self.cluster.topic(name, timeout_ms=self.settings.default_api_timeout_ms)
         finally:
-            if wanted and self.cluster.topics is not None:
-                self.cluster.topics.discard(name)
+            if before is not None and name not in before:
+                self.cluster.want(before)
 
     async def close(self, *, timeout_ms: float) -> None:
         """Commit (with auto-commit), leave the group, close."""

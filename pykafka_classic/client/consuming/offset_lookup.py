@@ -62,8 +62,7 @@ async def _ask_leaders(cluster: ClusterClient, missing: Mapping[TopicPartition, 
     """One round; what stood in the way of the last that failed."""
     by_leader: dict[int, dict[TopicPartition, int]] = {}
     last_error = "their leaders are not known"
-    if cluster.topics is not None:
-        cluster.topics |= {each.topic for each in missing}
+    cluster.want_also({each.topic for each in missing})
     for partition, time in missing.items():
         leader = cluster.metadata.leader_of(partition)
         if leader is not None:

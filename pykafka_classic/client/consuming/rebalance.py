@@ -89,7 +89,7 @@ class Rebalance:
     def subscribe(self, topics: Collection[str], pattern: re.Pattern[str] | None) -> None:
         """Want these, or all that match wholly."""
         self.topics, self.pattern = frozenset(topics), pattern
-        self._cluster.topics = None if pattern is not None else set(topics)
+        self._cluster.want(None if pattern is not None else topics)
         self._counts = None
         self.metadata_updated(self._cluster.metadata)
 
@@ -125,8 +125,7 @@ class Rebalance:
             raise KafkaError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, _INCONSISTENT.format(protocol))
         decoded = [decode_member(member) for member in members]
         wanted = {topic for member in decoded for topic in member.topics}
-        if self._cluster.topics is not None:
-            self._cluster.topics |= wanted
+        self._cluster.want_also(wanted)
         if not wanted <= self._known_counts().keys():
             await self._cluster.update()
         counts = partition_counts(decoded, self._known_counts())
@@ -159,8 +158,7 @@ class Rebalance:
         self._assigned.replace(new, None if self._was_assigned else self._settings.first_start)
         self._was_assigned = True
         self._last = tuple(new), generation.generation_id
-        if self._cluster.topics is not None:
-            self._cluster.topics |= {each.topic for each in new}
+        self._cluster.want_also({each.topic for each in new})
         log.info("Assigned in generation %d of group %s: %s", generation.generation_id, self._settings.group_id, ", ".join(map(str, new)) or "nothing")
         await self.listener.assigned(added)
         return bool(revoked)

@@ -12,7 +12,7 @@ When a batch is lost for good, the sequence has a gap that the leader will never
 | a batch timed out that may have been written | unresolved: the batches behind it go out as numbered; success shows that it was written |
 
 The epoch is raised without asking a broker, as leaders accept any higher one from sequence 0 on; after 32,767 a new id is asked for. Other partitions go over
-to the new epoch when nothing of theirs is on its way.
+to the new epoch when nothing of theirs is on its way. The first batch of an epoch goes alone.
 
 Source: 2.8:clients/src/main/java/org/apache/kafka/clients/producer/internals/TransactionManager.java (canRetry, bumpIdempotentProducerEpoch).
 """
@@ -52,11 +52,12 @@ class PartitionSequences:
         self.last_acked_offset = -1
         self.has_gap = False  # nothing behind what is in flight can succeed in this epoch
         self.unresolved = False  # a batch that may have been written was given up
+        self.confirmed = False  # the leader knows this epoch: one that does not would accept any sequence, so also the second batch without the first
 
     @property
     def must_wait(self) -> bool:
         """Whether new batches must wait until nothing is in flight."""
-        return self.has_gap or self.unresolved
+        return self.has_gap or self.unresolved or (self.producer != NONE and not self.confirmed)
 
     def number(self, batch: Batch) -> None:
         """Give a new batch the next numbers."""
@@ -72,7 +73,7 @@ class PartitionSequences:
         if identity.current == NONE:
             return False
         self.producer, self.next_sequence = identity.current, 0
-        self.has_gap = self.unresolved = False
+        self.has_gap = self.unresolved = self.confirmed = False
         for batch in again:
             self.number(batch)
         return True

@@ -253,6 +253,7 @@ class Sender:
         queue.in_flight.remove(batch)
         queue.sequences.last_acked_offset = max(queue.sequences.last_acked_offset, base_offset + len(batch.records) - 1 if base_offset >= 0 else -1)
         queue.sequences.unresolved = False
+        queue.sequences.confirmed |= batch.producer == queue.sequences.producer
         batch.succeed(base_offset, append_time)
         self._settled(batch)
         batch.tell_waiters()

@@ -125,7 +125,7 @@ class Producer:
             ClientTimeout: the buffer was full for `max_block_ms`.
             ClientClosed: the producer is closed.
         """
-        record = SendFuture(self, topic, _as_bytes(value), _as_bytes(key), headers)
+        record = SendFuture(self, topic, as_bytes(value), as_bytes(key), headers)
         record.callback = on_delivery
         record.partition = partition
         if timestamp_ms is not None:
@@ -215,7 +215,8 @@ def _tell(record: Delivery) -> None:
         log.exception("A delivery callback failed")
 
 
-def _as_bytes(given: bytes | str | None) -> bytes | None:
+def as_bytes(given: bytes | str | None) -> bytes | None:
+    """A key or value as it is sent. TypeError."""
     if given is None or given.__class__ is bytes:
         return given
     if isinstance(given, str):

@@ -38,7 +38,8 @@ def test_a_filter_that_is_no_expression_is_refused() -> None:
         ({"group_id": ""}, "name of a group"),
         ({"group_id": "a/b"}, "name of a group"),
         ({"group_id": "g", "partition_assignment_strategy": "sticky"}, "is not one of range, roundrobin"),
-        ({"group_id": "g", "auto_offset_reset": "latest"}, "is not one of largest, smallest"),
+        ({"group_id": "g", "auto_offset_reset": "newest"}, "not earliest, latest or none"),
+        ({"group_id": "g", "auto_offset_reset": "none"}, "earliest .smallest. or latest .largest. is"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused_in_a_sentence(keys: dict[str, str], sentence: str) -> None:

@@ -382,6 +382,27 @@ def test_stopping_gives_up_what_is_going_on(disk: Disk) -> None:
     assert content(log) == before
 
 
+def test_other_limits_count_at_once_and_not_after_the_pause(disk: Disk) -> None:
+    log = disk.open()
+    cleaner = cleaner_of(disk, log, backoff_ms=1_000_000)
+    cleaner.start([LOG_DIR])
+    put(log, *keys(3, count=40))
+    before = log.size
+    cleaner.reconfigure(CleanerConfig(backoff_ms=5000))
+    assert log.size < before
+    spawn(cleaner.stop()).result()
+
+
+def test_threads_come_and_go_with_the_configuration(disk: Disk) -> None:
+    cleaner = LogCleaner(disk.services, CleanerConfig(threads=1), {})
+    cleaner.start([LOG_DIR])
+    for threads in (4, 2, 3):
+        cleaner.reconfigure(CleanerConfig(threads=threads))
+        assert sum(not loop.settled for loop in cleaner._loops.values()) == threads
+    spawn(cleaner.stop()).result()
+    assert all(loop.settled for loop in cleaner._loops.values())
+
+
 def test_the_cleaner_looks_again_after_its_pause(disk: Disk) -> None:
     log = disk.open()
     cleaner = cleaner_of(disk, log, backoff_ms=100)

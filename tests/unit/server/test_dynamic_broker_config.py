@@ -57,11 +57,44 @@ def test_a_list_is_told_in_the_order_in_which_it_was_written(dynamic: DynamicBro
 
 
 def test_what_cannot_be_read_is_left_out_and_the_rest_counts(dynamic: DynamicBrokerConfig) -> None:
-    dynamic.update(
-        {"log.segment.bytes": "many", "log.retention.bytes": "7", "zookeeper.connect": "elsewhere:1", "listeners": "PLAINTEXT://:1"}, cluster_wide=False
-    )
+    dynamic.update({"log.segment.bytes": "many", "log.retention.bytes": "7", "zookeeper.connect": "elsewhere:1", "ssl.protocol": "TLSv1"}, cluster_wide=False)
     assert (dynamic.current.log_segment_bytes, dynamic.current.log_retention_bytes) == (1073741824, 7)
-    assert (dynamic.current.zookeeper_connect, dynamic.current.listeners) == ("zk:2181", None)
+    assert (dynamic.current.zookeeper_connect, dynamic.current.ssl_protocol) == ("zk:2181", "TLSv1.3")
+
+
+def test_listeners_of_one_broker_may_change_and_those_of_all_may_not(dynamic: DynamicBrokerConfig) -> None:
+    two = {"listeners": "PLAINTEXT://:9092,OUT://:9095", "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,OUT:PLAINTEXT"}
+    dynamic.validate(two, cluster_wide=False)
+    dynamic.update(two, cluster_wide=True)
+    assert len(dynamic.current.listener_end_points) == 1
+    dynamic.update(two, cluster_wide=False)
+    assert [each.listener_name for each in dynamic.current.listener_end_points] == ["PLAINTEXT", "OUT"]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "complaint"),
+    [
+        ({"listeners": "PLAINTEXT://:9092,SSL://:9093"}, "Listener SSL cannot be added: this broker serves PLAINTEXT only, not SSL"),
+        ({"listeners": "OUT://:9092"}, "No security protocol defined for listener OUT"),
+        ({"listener.security.protocol.map": "PLAINTEXT:SASL_PLAINTEXT"}, "Security protocol cannot be updated for existing listener PLAINTEXT"),
+        ({"advertised.listeners": "SSL://x:1"}, "inter.broker.listener.name"),
+        ({"listener.name.plaintext.ssl.protocol": "TLSv1"}, "cannot be changed while this broker runs"),
+        ({"listener.name.plaintext.max.connections": "-1"}, "Value must be at least 0"),
+        ({"listener.name.plaintext.max.connection.creation.rate": "0"}, "Invalid max.connection.creation.rate 0"),
+        ({"log.cleaner.threads": "3"}, "Log cleaner threads cannot be increased to more than double the current value 1"),
+        ({"max.connections.per.ip.overrides": "127.0.0.1"}, "host:count"),
+    ],
+)
+def test_what_cannot_be_done_is_refused(dynamic: DynamicBrokerConfig, wanted: dict[str, str], complaint: str) -> None:
+    with pytest.raises(KafkaError, match=complaint) as raised:
+        dynamic.validate(wanted, cluster_wide=False)
+    assert raised.value.code is ErrorCode.INVALID_REQUEST
+
+
+def test_a_listener_may_have_limits_of_its_own(dynamic: DynamicBrokerConfig) -> None:
+    dynamic.update({"listener.name.plaintext.max.connections": "5"}, cluster_wide=True)
+    assert dynamic.current.of_listener("PLAINTEXT", "max.connections") == 5
+    assert dynamic.current.of_listener("OTHER", "max.connections") is None
 
 
 def test_replication_rates_have_no_place_in_the_file(dynamic: DynamicBrokerConfig) -> None:

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import pytest
 
 from pykafka_classic.client.admin.configs import ConfigChange, ConfigResource, ConfigSource
-from pykafka_classic.client.admin.groups import OffsetAndMetadata
 from pykafka_classic.client.admin.offsets import EARLIEST, HIGH_WATERMARK, LATEST
 from pykafka_classic.client.admin.requests import AdminSettings
 from pykafka_classic.client.admin.topics import NewPartitions, NewTopic
+from pykafka_classic.client.offset_and_metadata import OffsetAndMetadata
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.edges.admin import Admin

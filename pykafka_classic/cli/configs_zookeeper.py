@@ -16,7 +16,7 @@ from pykafka_classic.cli.scram import MECHANISMS, BadCredential, credential
 from pykafka_classic.cli.zookeeper_session import ZooKeeperSession
 from pykafka_classic.common import topic_name
 from pykafka_classic.common.config_def import ConfigError, ConfigType, parse_type
-from pykafka_classic.common.java import hash_map_order
+from pykafka_classic.common.java import properties_order
 from pykafka_classic.common.log_config import LogConfig
 from zk_schema import broker_ids, configs, topics
 from zk_schema.configs import BROKERS, CLIENTS, DEFAULT, TOPICS, USERS, ConfigEntity
@@ -59,7 +59,7 @@ class ZooKeeperConfigs:
         for entity in self._entities(wanted):
             found = self._zk.entity_config(entity)
             if found or not everything:
-                self._console.say(f"Configs for {_called(entity)} are {','.join(f'{key}={found[key]}' for key in hash_map_order(found))}")
+                self._console.say(f"Configs for {_called(entity)} are {','.join(f'{key}={found[key]}' for key in properties_order(found))}")
 
     def _entities(self, wanted: Sequence[tuple[str, str | None]]) -> Iterator[ConfigEntity]:
         (kind, name), client = wanted[0], wanted[1] if len(wanted) > 1 else None
@@ -87,7 +87,8 @@ class ZooKeeperConfigs:
         check_deleted(gone, list(stored))
         changed = {key: value for key, value in {**stored, **new}.items() if key not in gone}
         self._check(entity, changed)
-        self._zk.change_config(entity, {key: changed[key] for key in hash_map_order(changed)})
+        # In the order of Apache's tool, so that the znode's bytes are the same.
+        self._zk.change_config(entity, {key: changed[key] for key in properties_order(stored, new) if key in changed})
         self._console.say(f"Completed updating config for entity: {_called(entity)}.")
 
     def _check(self, entity: ConfigEntity, changed: Mapping[str, str]) -> None:

@@ -28,7 +28,7 @@ from pykafka_classic.cli.reassign_partitions import (
 from pykafka_classic.cli.reassign_plan import BadPlan, Plan, check_generate, check_plan, joined, parse_plan, parse_topics, throttles
 from pykafka_classic.cli.reassign_texts import rack_aware, say_clearing, say_current, say_proposal, say_started
 from pykafka_classic.cli.zookeeper_session import ZooKeeperSession
-from pykafka_classic.common.java import hash_map_order
+from pykafka_classic.common.java import properties_order
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.common.zookeeper import Code, Create
 from pykafka_classic.server.dynamic_broker_config import ALTER_LOG_DIRS_RATE, FOLLOWER_RATE, LEADER_RATE
@@ -107,7 +107,7 @@ class ZooKeeperReassigner:
         stored = self._zk.entity_config(entity)
         changed = {key: value for key, value in {**stored, **changes}.items() if value is not None}
         if changed != stored:
-            self._zk.change_config(entity, {key: changed[key] for key in hash_map_order(changed)})
+            self._zk.change_config(entity, {key: changed[key] for key in properties_order(changed)})
 
     def verify(self, options: Options) -> None:
         """How it stands; where nothing moves any more, throttles are lifted."""

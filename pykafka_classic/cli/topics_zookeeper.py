@@ -25,7 +25,7 @@ from pykafka_classic.cli.topic_rows import PartitionRow, TopicRow, described
 from pykafka_classic.cli.zookeeper_session import ZooKeeperSession
 from pykafka_classic.common import topic_name
 from pykafka_classic.common.errors import ErrorCode, KafkaError
-from pykafka_classic.common.java import hash_map_order
+from pykafka_classic.common.java import hash_map_order, properties_order
 from pykafka_classic.common.zookeeper import Code, Create, SetData
 from zk_schema import broker_ids, configs, delete_topics, partition_state, topics
 from zk_schema.configs import ConfigEntity
@@ -107,7 +107,7 @@ class ZooKeeperTopics:
                 return False
             raise
         # The config first: a topic's znode is the signal, and whoever sees it must find the config there.
-        self._zk.set_or_create(configs.topic_path(wanted.name), configs.encode(_in_stored_order(wanted.configs)))
+        self._zk.set_or_create(configs.topic_path(wanted.name), configs.encode({key: wanted.configs[key] for key in properties_order(wanted.configs)}))
         znode = TopicZNode(None, {partition: ReplicaAssignment(replicas) for partition, replicas in assignment.items()})
         self._zk.create_parents(topics.path(wanted.name))
         if self._zk.one(Create(topics.path(wanted.name), topics.encode(znode)), Code.NODE_EXISTS).code is Code.NODE_EXISTS:
@@ -158,8 +158,9 @@ class ZooKeeperTopics:
     def _alter_config(self, name: str, wanted: WantedTopic) -> None:
         self._console.say(CONFIG_DEPRECATED)
         entity = ConfigEntity.of(configs.TOPICS, name)
-        changed = {**self._zk.entity_config(entity), **wanted.configs}
-        self._zk.change_config(entity, _in_stored_order({key: value for key, value in changed.items() if key not in wanted.deleted_configs}))
+        stored = self._zk.entity_config(entity)
+        changed = {**stored, **wanted.configs}
+        self._zk.change_config(entity, {key: changed[key] for key in properties_order(stored, wanted.configs) if key not in wanted.deleted_configs})
         self._console.say(f"Updated config for topic {name}.")
 
     def _add_partitions(self, name: str, wanted: WantedTopic) -> None:
@@ -233,11 +234,6 @@ def _check_new(added: Mapping[int, Sequence[int]], factor: int, known: set[int])
             f"Inconsistent replication factor between partitions, partition 0 has {factor} while partitions "
             f"[{', '.join(map(str, wrong))}] have replication factors [{', '.join(map(str, wrong.values()))}], respectively.",
         )
-
-
-def _in_stored_order(wanted: Mapping[str, str]) -> dict[str, str]:
-    """As a java.util.Properties is walked, so that the znode's bytes are those of Apache's tool."""
-    return {key: wanted[key] for key in hash_map_order(wanted)}
 
 
 def _in_printed_order(stored: Mapping[str, str]) -> list[tuple[str, str]]:

@@ -6,10 +6,11 @@ facts/coordination.md 8, trap 9. Compared with values that Java computed in test
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Final
 
 _MASK: Final = 0xFFFFFFFF
+_PROPERTIES_BUCKETS: Final = 16
 _SURROGATE: Final = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]?")
 _REPLACEMENT: Final = "\ufffd".encode()
 
@@ -45,15 +46,42 @@ def hash_map_order(keys: Iterable[str], *, capacity: int = 16) -> list[str]:
     A bucket of eight keys or more may become a tree, whose order is not told here.
     """
     ordered = list(keys)
-    buckets = 1 << max(0, capacity - 1).bit_length()
+    buckets = _power_of_two(capacity)
     while len(ordered) > buckets * 3 // 4:
         buckets *= 2
+    return _by_bucket(ordered, buckets)
 
+
+def properties_order(stored: Iterable[str], added: Collection[str] = ()) -> list[str]:
+    """The order in which a java.util.Properties gives back its keys, of which `stored` were put in one by one and then `added` by one putAll.
+
+    It keeps them in a ConcurrentHashMap, which makes room for a putAll in advance, and for more than it needs.
+    """
+    ordered = list(dict.fromkeys(stored))
+    buckets = _PROPERTIES_BUCKETS
+    while len(ordered) >= buckets * 3 // 4:
+        buckets *= 2
+    if added:
+        wanted = _power_of_two(len(added) + len(added) // 2 + 1)
+        buckets = buckets if ordered else max(buckets, wanted)
+        while wanted > buckets * 3 // 4:
+            buckets *= 2
+        ordered = list(dict.fromkeys([*ordered, *properties_order(added)]))
+        while len(ordered) >= buckets * 3 // 4:
+            buckets *= 2
+    return _by_bucket(ordered, buckets)
+
+
+def _power_of_two(at_least: int) -> int:
+    return 1 << max(0, at_least - 1).bit_length()
+
+
+def _by_bucket(keys: list[str], buckets: int) -> list[str]:
     def bucket_of(key: str) -> int:
         spread = string_hash(key) & _MASK
         return (spread ^ spread >> 16) & buckets - 1
 
-    return sorted(ordered, key=bucket_of)
+    return sorted(keys, key=bucket_of)
 
 
 def array_buffer(values: Iterable[object]) -> str:

@@ -203,12 +203,13 @@ class Replay:
             return not any(result.ok for result in zk.submit(Exists(preferred_replica_election.PATH), Exists(reassign_partitions.PATH)))
 
     def _wait_in_sync(self) -> None:
-        """All replicas are in sync again, as they were after the recorded wait."""
+        """All replicas on brokers that there are are in sync again, as they were after the recorded wait."""
+        live = set(range(len(self._cluster.brokers)))
         with Admin(self._cluster.bootstrap) as admin:
 
             def in_sync() -> bool:
                 topics = admin.describe_topics(list(admin.list_topics(internal=True))).values_only().values()
-                return all(len(each.isr) == len(each.replicas) for topic in topics for each in topic.partitions)
+                return all(set(each.isr) >= set(each.replicas) & live for topic in topics for each in topic.partitions)
 
             wait_until(in_sync, seconds=30)
 

@@ -9,7 +9,19 @@ import pytest
 from tests.integration.cli_recordings import play
 
 # Those whose output does not hang on how our own brokers do something; the others are played on our brokers in test_cli_recordings.
-RECORDINGS = ("kafka-consumer-groups", "kafka-delete-records", "kafka-get-offsets", "kafka-leader-election", "kafka-log-dirs")
+RECORDINGS = (
+    "kafka-configs",
+    "kafka-configs-zookeeper",
+    "kafka-consumer-groups",
+    "kafka-delete-records",
+    "kafka-get-offsets",
+    "kafka-leader-election",
+    "kafka-log-dirs",
+    "kafka-preferred-replica-election",
+    "kafka-reassign-partitions",
+    "kafka-reassign-partitions-zookeeper",
+    "kafka-topics",
+)
 
 
 @pytest.mark.parametrize("name", RECORDINGS)

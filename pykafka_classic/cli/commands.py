@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 TOOLS: Final = {
+    "kafka-console-consumer": "console_consumer",
+    "kafka-console-producer": "console_producer",
     "kafka-log-dirs": "log_dirs",
     "kafka-leader-election": "leader_election",
     "kafka-get-offsets": "get_offsets",
@@ -40,6 +42,8 @@ CLASSES: Final = {
     "kafka.admin.PreferredReplicaLeaderElectionCommand": "preferred_replica_election",
     "kafka.admin.ReassignPartitionsCommand": "reassign_partitions",
     "org.apache.zookeeper.ZooKeeperMain": "zookeeper_shell",
+    "kafka.tools.ConsoleConsumer": "console_consumer",
+    "kafka.tools.ConsoleProducer": "console_producer",
     "kafka.tools.ConsumerOffsetChecker": "consumer_offset_checker",
     "kafka.tools.DumpLogSegments": "dump_log",
     "kafka.tools.ExportZkOffsets": "export_zk_offsets",

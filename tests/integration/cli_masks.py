@@ -24,6 +24,8 @@ def _mask(pattern: str, stands: str, why: str) -> Mask:
 
 # Only Apache's output has these.
 OF_JAVA: Final = (
+    _mask(rf"^{_CLASS}: (No key found on line .*)\n", r"\1\n", "the class of the error before the sentence"),
+    _mask(rf"^(?:{_CLASS})\n", "", "the class of an error without a text: it stands below a log line that tells of it"),
     _mask(rf"^(Error while executing config command with args .*\n)(?:{_CLASS}: )+", r"\1", "the class of the error before the sentence that says why"),
     _mask(r"^\[@TIME@\] WARN (New offset .*) \([\w.$]+\)$", r"WARN \1", "ours says it without the time and the class of a log line"),
     _mask(rf"^{_CLASS}: .*\n(?=\tat )", "", "the head of a stack trace: stdout has said it"),

@@ -5,6 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 TOOLS: Final = {
+    "kafka-consumer-perf-test": "consumer_perf_test",
+    "kafka-producer-perf-test": "producer_perf_test",
+    "kafka-verifiable-consumer": "verifiable_consumer",
+    "kafka-verifiable-producer": "verifiable_producer",
     "kafka-console-consumer": "console_consumer",
     "kafka-console-producer": "console_producer",
     "kafka-log-dirs": "log_dirs",
@@ -44,6 +48,10 @@ CLASSES: Final = {
     "org.apache.zookeeper.ZooKeeperMain": "zookeeper_shell",
     "kafka.tools.ConsoleConsumer": "console_consumer",
     "kafka.tools.ConsoleProducer": "console_producer",
+    "kafka.tools.ConsumerPerformance": "consumer_perf_test",
+    "org.apache.kafka.tools.ProducerPerformance": "producer_perf_test",
+    "org.apache.kafka.tools.VerifiableConsumer": "verifiable_consumer",
+    "org.apache.kafka.tools.VerifiableProducer": "verifiable_producer",
     "kafka.tools.ConsumerOffsetChecker": "consumer_offset_checker",
     "kafka.tools.DumpLogSegments": "dump_log",
     "kafka.tools.ExportZkOffsets": "export_zk_offsets",

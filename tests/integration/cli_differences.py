@@ -12,6 +12,7 @@ class Compared(Enum):
     NOTHING = "nothing"
     STATUS = "the exit status"
     STATUS_AND_STDOUT = "exit status and stdout"
+    SHAPE = "everything, but of numbers only how precise they are"
     COUNTS = "everything, but of replicas their number"
     LINES = "everything, but the order of lines"
     SOME_LINES = "everything, but lines of topics placed by lot"
@@ -36,6 +37,8 @@ _HELP: Final = Difference(Compared.STATUS_AND_STDOUT, "the list of commands is t
 _NOT_THERE: Final = Difference(Compared.NOTHING, "access lists, container nodes and the ensemble's own configuration are not served by our shell")
 _FEWER: Final = Difference(Compared.STATUS, "the container node /e/c is not there")
 _COMMITS: Final = Difference(Compared.STATUS, "how many commits there are depends on how often the group's members commit")
+_USAGE: Final = Difference(Compared.STATUS, "usage texts are our own words")
+_FIGURES: Final = Difference(Compared.SHAPE, "how fast it was")
 _ADDRESS: Final = Difference(Compared.STATUS, "our sentence says which form is wanted")
 
 DIFFERENCES: Final[dict[str, dict[str, Difference]]] = {
@@ -63,6 +66,12 @@ DIFFERENCES: Final[dict[str, dict[str, Difference]]] = {
         "version": _VERSION,
         "api versions": Difference(Compared.STATUS, "our brokers do not serve transactions and access control lists"),
         "unknown broker": Difference(Compared.STATUS, "refused at once, in the words of Kafka 3; 2.8 waits for a minute"),
+    },
+    "kafka-verifiable-producer": {
+        "no arguments": _USAGE,
+        "producer perf no arguments": _USAGE,
+        "producer perf": _FIGURES,
+        "consumer perf": _FIGURES,
     },
     "kafka-console-producer": {
         "version": _VERSION,

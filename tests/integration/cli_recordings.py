@@ -18,7 +18,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any, Final
 
-from pykafka_classic.cli import update_offsets_in_zk, zookeeper_shell
+from pykafka_classic.cli import producer_perf_test, update_offsets_in_zk, verifiable_consumer, verifiable_producer, zookeeper_shell
 from pykafka_classic.cli.command import Console, Tool, execute
 from pykafka_classic.cli.commands import module_of
 from pykafka_classic.common.zookeeper import Exists
@@ -41,7 +41,13 @@ READS: Final = ("--describe", "--list", "--verify", "ls", "get", "stat")
 APACHE_TOOLS: Final = {"kafka-console-producer": "kafka.tools.ConsoleProducer", "kafka-console-consumer": "kafka.tools.ConsoleConsumer"}
 
 Program = Callable[[Sequence[str], Console], int]
-WITHOUT_OPTIONS: Final[dict[str, Program]] = {"zookeeper-shell": zookeeper_shell.main, "kafka.tools.UpdateOffsetsInZK": update_offsets_in_zk.main}
+WITHOUT_OPTIONS: Final[dict[str, Program]] = {
+    "kafka-producer-perf-test": producer_perf_test.main,
+    "kafka-verifiable-consumer": verifiable_consumer.main,
+    "kafka-verifiable-producer": verifiable_producer.main,
+    "kafka.tools.UpdateOffsetsInZK": update_offsets_in_zk.main,
+    "zookeeper-shell": zookeeper_shell.main,
+}
 Case = dict[str, Any]
 
 
@@ -64,6 +70,8 @@ class Outcome:
                 return Outcome(self.status, "", "")
             case Compared.STATUS_AND_STDOUT:
                 return Outcome(self.status, self.stdout, "")
+            case Compared.SHAPE:
+                return Outcome(self.status, cli_masks.shape(self.stdout), self.stderr)
             case Compared.COUNTS:
                 return Outcome(self.status, cli_masks.counted(self.stdout), self.stderr)
             case Compared.SOME_LINES:

@@ -34,7 +34,7 @@ from zk_schema import preferred_replica_election, reassign_partitions
 
 DATA: Final = Path(__file__).parents[1] / "golden" / "data" / "cli"
 NOBODY: Final = 7  # the recorded cluster's ports from the first on; nobody listens at this one
-SETTLED_S: Final = 8.0  # in which what a command reads must have come true
+SETTLED_S: Final = 20.0  # in which what a command reads must have come true: a consumer commits every 5 s, and Java takes its time to begin
 IDLE_MS: Final = "1500"
 ORDERS_S: Final = 30.0
 READS: Final = ("--describe", "--list", "--verify", "ls", "get", "stat")

@@ -108,6 +108,22 @@ def test_a_consumer_whose_reader_has_gone_stops_without_a_word(cluster: LocalClu
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_replicas_are_compared_until_it_is_stopped(cluster: LocalCluster) -> None:
+    said("kafka-topics", "--bootstrap-server", cluster.bootstrap, "--create", "--topic", "compared", "--partitions", "2", "--replication-factor", "3")
+    run("kafka-console-producer", "--bootstrap-server", cluster.bootstrap, "--topic", "compared", "--request-required-acks", "all", stdin="a\nb\nc\n")
+    words = ("--broker-list", cluster.bootstrap, "--topic-white-list", "compared", "--time", "-2", "--report-interval-ms", "200", "--max-wait-ms", "100")
+    with subprocess.Popen([tool("kafka-replica-verification"), *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as verifying:
+        assert verifying.stdout is not None and verifying.stderr is not None
+        date = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}"
+        assert re.fullmatch(rf"{date}: verification process is started\.\n", verifying.stdout.readline())
+        report = re.compile(rf"{date}: max lag is 0 for partition compared-\d at offset \d among 2 partitions\n")
+        while report.fullmatch(verifying.stdout.readline()) is None:
+            assert verifying.poll() is None
+        verifying.send_signal(signal.SIGINT)
+        assert verifying.wait(30) == 130
+        assert verifying.stderr.read() == ""
+
+
 def test_a_host_without_a_port_is_port_2181() -> None:
     done = run("kafka-topics", "--zookeeper", "no.such.host.invalid", "--list")
     assert (done.returncode, done.stdout) == (1, "")

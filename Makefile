@@ -55,6 +55,7 @@ bench: setup ## figures: how fast it starts, how much it carries
 	$(VENV)/python tools/bench/reactor_lag.py
 	$(VENV)/python tools/bench/controller.py
 	$(VENV)/python tools/bench/groups.py
+	$(VENV)/python tools/bench/groups_cluster.py
 
 lock: ## write the lock files in requirements/ anew (needs pip-tools)
 	tools/lock.sh

@@ -112,7 +112,8 @@ class Reset:
         committed = self._admin.list_group_offsets(group)
         known = {each: committed[each].offset for each in partitions if each in committed}
         unknown = [each for each in partitions if each not in committed]
-        return self._ordered(list(known), known) | (self._ordered(unknown, self._offsets(unknown, LATEST)) if unknown else {})
+        planned = known | (self._offsets(unknown, LATEST) if unknown else {})
+        return self._ordered([*known, *unknown], planned)
 
     def _in_range(self, wanted: Mapping[TopicPartition, int]) -> Plan:
         """No further than a partition reaches."""

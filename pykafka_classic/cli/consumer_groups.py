@@ -183,11 +183,13 @@ class ConsumerGroups:
     def _reset(self) -> None:
         from pykafka_classic.cli.consumer_group_reset import Reset, as_csv, only_group
         from pykafka_classic.cli.consumer_group_rows import reset_table
+        from pykafka_classic.common.java import hash_map_order
 
         if not self._options.has("dry-run") and not self._options.has("execute"):
             self._console.complain(NO_EXECUTE)
         reset = Reset(self._admin, self._options, lambda text: self._console.complain(f"WARN {text}"))
-        plans = {group.group_id: self._reset_group(reset, group) for group in self._described(self._chosen())}
+        groups = {group.group_id: group for group in self._described(self._chosen())}
+        plans = {name: self._reset_group(reset, groups[name]) for name in hash_map_order(groups, capacity=len(groups))}
         if self._options.has("export"):
             self._console.say(as_csv(plans, with_group=only_group(self._options) is None))
         else:

@@ -9,11 +9,12 @@ into it, perhaps queued for a slow consumer, is gone. Until then a deleted segme
 
 from __future__ import annotations
 
+import ctypes
 import fcntl
 import os
 import posixpath
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeAlias
 
 Buffer: TypeAlias = "bytes | bytearray | memoryview"
@@ -106,6 +107,67 @@ class DiskFile:
         return b"".join(parts)
 
 
+def _temporary(path: str) -> str:
+    return path + ".tmp"
+
+
+def _write_new(path: str, data: bytes, *, sync: bool) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
+    try:
+        _write_all(descriptor, [data], 0)
+        if sync:
+            os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def sync_file_system(directory: str) -> None:
+    """syncfs: write out all that the file system of this directory holds back. Where the system has no such call, sync: all file systems."""
+    syncfs = getattr(ctypes.CDLL(None, use_errno=True), "syncfs", None)
+    if syncfs is None:
+        os.sync()
+        return
+    descriptor = os.open(directory, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        if syncfs(descriptor) != 0:
+            number = ctypes.get_errno()
+            raise OSError(number, os.strerror(number), directory)
+    finally:
+        os.close(descriptor)
+
+
+class OncePerDirectory:
+    """Does something for the directory of a path, unless it was done for another path in it; fails for each path where it failed."""
+
+    def __init__(self, do: Callable[[str], None]) -> None:
+        self._do = do
+        self._outcomes: dict[object, OSError | None] = {}
+
+    def __call__(self, path: str) -> None:
+        """Raises OSError."""
+        directory = posixpath.dirname(path) or "."
+        place = self._place(directory)
+        if place not in self._outcomes:
+            try:
+                self._do(directory)
+                self._outcomes[place] = None
+            except OSError as error:
+                self._outcomes[place] = error
+        failure = self._outcomes[place]
+        if failure is not None:
+            raise failure
+
+    def _place(self, directory: str) -> object:
+        return directory
+
+
+class OncePerDevice(OncePerDirectory):
+    """The same once for all directories of a file system."""
+
+    def _place(self, directory: str) -> object:
+        return os.stat(directory).st_dev
+
+
 class DiskFileSystem:
     """Implements `log.file_system.FileSystem`."""
 
@@ -124,15 +186,27 @@ class DiskFileSystem:
 
     def write_atomically(self, path: str, data: bytes) -> None:
         """Write a temporary file beside it, sync, rename, sync the directory."""
-        temporary = path + ".tmp"
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
-        try:
-            _write_all(descriptor, [data], 0)
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-        os.replace(temporary, path)
+        _write_new(_temporary(path), data, sync=True)
+        os.replace(_temporary(path), path)
         self.sync_directory(posixpath.dirname(path) or ".")
+
+    def write_all_atomically(self, files: Mapping[str, bytes], *, all_at_once: bool = False) -> list[tuple[str, OSError]]:
+        """Step by step for all of them: the journal is written once for many renames, where file by file it would be written for each."""
+        failures: dict[str, OSError] = {}
+
+        def each(step: Callable[[str], None]) -> None:
+            for path in files.keys() - failures.keys():
+                try:
+                    step(path)
+                except OSError as error:
+                    failures[path] = error
+
+        each(lambda path: _write_new(_temporary(path), files[path], sync=not all_at_once))
+        if all_at_once:
+            each(OncePerDevice(sync_file_system))
+        each(lambda path: os.replace(_temporary(path), path))
+        each(OncePerDevice(sync_file_system) if all_at_once else OncePerDirectory(self.sync_directory))
+        return list(failures.items())
 
     def exists(self, path: str) -> bool:
         """True for a file or a directory."""

@@ -19,29 +19,13 @@ from twisted.internet.defer import Deferred
 
 from pykafka_classic.client.admin.core import AdminCore
 from pykafka_classic.client.admin.requests import AdminSettings
-from pykafka_classic.common.promise import Promise, spawn
+from pykafka_classic.common.promise import spawn
+from pykafka_classic.edges.deferreds import as_deferred
 from pykafka_classic.edges.reactor import Reactor
 from pykafka_classic.edges.twisted_connections import TwistedConnections
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
-
-def as_deferred(promise: Promise[T]) -> Deferred[T]:
-    """A Deferred that fires as the promise settles. Cancelling it stops the waiting, not the work."""
-    deferred: Deferred[T] = Deferred()
-
-    def settled(_: Promise[T]) -> None:
-        if deferred.called:
-            return  # cancelled
-        error = promise.error()
-        if error is not None:
-            deferred.errback(error)
-        else:
-            deferred.callback(promise.result())
-
-    promise.when_settled(settled)
-    return deferred
 
 
 def _deferred(operation: Callable[Concatenate[AdminCore, P], Coroutine[Any, Any, T]]) -> Callable[Concatenate[TwistedAdmin, P], Deferred[T]]:

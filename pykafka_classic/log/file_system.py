@@ -6,7 +6,7 @@ Every call may raise `OSError`; who calls decides whether that takes the log dir
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 
@@ -73,6 +73,13 @@ class FileSystem(Protocol):
 
     def write_atomically(self, path: str, data: bytes) -> None:
         """Write `path`.tmp, fsync, rename over `path`, fsync the directory: after a crash either the old content or the new."""
+        ...
+
+    def write_all_atomically(self, files: Mapping[str, bytes], *, all_at_once: bool = False) -> list[tuple[str, OSError]]:
+        """The same for many files, each durable when it returns; those that failed, and why.
+
+        all_at_once: write out whatever the file systems hold back, instead of file by file: for thousands of files, by one who is about to stop.
+        """
         ...
 
     def exists(self, path: str) -> bool:

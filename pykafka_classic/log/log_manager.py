@@ -362,6 +362,10 @@ class LogManager:
         for listener in list(self._failure_listeners):
             listener(log_dir)
 
+    def prepare_shutdown(self) -> None:
+        """The broker is stopping: what waits to be written is written in one go."""
+        self.services.writer.hurry()
+
     def shutdown(self) -> Promise[None]:
         """Flush and close all logs, write the checkpoints, leave the clean marker in every log dir that works."""
         self._tasks.stop()

@@ -127,6 +127,7 @@ class ReplicaManager:
         for purgatory in (self._delayed.produce, self._delayed.fetch, self._delayed.delete_records):
             purgatory.shutdown()
         if self._checkpointing:
+            self._log_manager.prepare_shutdown()
             await self._log_manager.checkpoint_high_watermarks()
 
     def _every(self, period_ms: float, task: Callable[[], object]) -> None:

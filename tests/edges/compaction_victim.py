@@ -11,7 +11,7 @@ import os
 import shutil
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import count
 from pathlib import Path
 
@@ -78,6 +78,10 @@ class MortalFileSystem(DiskFileSystem):
     def write_atomically(self, path: str, data: bytes) -> None:
         self._mortal.changing()
         super().write_atomically(path, data)
+
+    def write_all_atomically(self, files: Mapping[str, bytes], *, all_at_once: bool = False) -> list[tuple[str, OSError]]:
+        self._mortal.changing()
+        return super().write_all_atomically(files, all_at_once=all_at_once)
 
     def set_modified_ms(self, path: str, modified_ms: int) -> None:
         self._mortal.changing()

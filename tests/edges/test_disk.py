@@ -148,3 +148,15 @@ def test_lock_of_another_process_is_told_at_once(disk: DiskFileSystem, tmp_path:
         holder.wait(10)
     disk.lock(f"{tmp_path}/.lock")
     disk.unlock_all()
+
+
+@pytest.mark.parametrize("all_at_once", [False, True])
+def test_many_files_are_written_and_the_ones_that_cannot_be_are_told(tmp_path: Path, all_at_once: bool) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    (tmp_path / "a" / "old").write_bytes(b"before")
+    files = {f"{tmp_path}/{name}": name.encode() for name in ("a/old", "a/new", "b/new", "missing/new")}
+    failures = DiskFileSystem().write_all_atomically(files, all_at_once=all_at_once)
+    assert [(path, type(error)) for path, error in failures] == [(f"{tmp_path}/missing/new", FileNotFoundError)]
+    assert [(tmp_path / name).read_text() for name in ("a/old", "a/new", "b/new")] == ["a/old", "a/new", "b/new"]
+    assert sorted(path.name for path in tmp_path.rglob("*") if path.is_file()) == ["new", "new", "old"]

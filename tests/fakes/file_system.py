@@ -15,7 +15,7 @@ durable when it returns. So is a cut (a journaling file system may forget it, bu
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from errno import EIO
 
 from pykafka_classic.common.clock import Random
@@ -204,6 +204,17 @@ class FakeFileSystem:
         self.check(path)
         self.reads += 1
         return bytes(self._inode(path).data)
+
+    def write_all_atomically(self, files: Mapping[str, bytes], *, all_at_once: bool = False) -> list[tuple[str, OSError]]:
+        """Each durable when it returns."""
+        del all_at_once
+        failures = []
+        for path, data in files.items():
+            try:
+                self.write_atomically(path, data)
+            except OSError as error:
+                failures.append((path, error))
+        return failures
 
     def write_atomically(self, path: str, data: bytes) -> None:
         """Durable when it returns."""

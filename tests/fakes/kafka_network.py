@@ -19,6 +19,7 @@ from pykafka_classic.protocol import codec
 from pykafka_classic.protocol.api_keys import ApiKey, spec_of
 from pykafka_classic.protocol.messages.api_versions import ApiVersion, ApiVersionsResponse
 from pykafka_classic.protocol.messages.fetch import FetchablePartitionResponse, FetchableTopicResponse, FetchRequest, FetchResponse
+from pykafka_classic.protocol.messages.find_coordinator import FindCoordinatorResponse
 from pykafka_classic.protocol.messages.init_producer_id import InitProducerIdResponse
 from pykafka_classic.protocol.messages.list_offsets import ListOffsetsPartitionResponse, ListOffsetsRequest, ListOffsetsResponse, ListOffsetsTopicResponse
 from pykafka_classic.protocol.messages.metadata import (
@@ -28,6 +29,8 @@ from pykafka_classic.protocol.messages.metadata import (
     MetadataResponsePartition,
     MetadataResponseTopic,
 )
+from pykafka_classic.protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitResponse, OffsetCommitResponsePartition, OffsetCommitResponseTopic
+from pykafka_classic.protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchResponse, OffsetFetchResponsePartition, OffsetFetchResponseTopic
 from pykafka_classic.protocol.messages.offset_for_leader_epoch import (
     EpochEndOffset,
     OffsetForLeaderEpochRequest,
@@ -119,6 +122,9 @@ class FakeCluster:
         self.sessions: dict[int, dict[TopicPartition, Any]] = {}
         self.answers_sessions = False
         self.next_producer_id = 1000
+        self.addresses: dict[int, tuple[str, int]] = {}  # where they are not fakes
+        self.coordinator = 0
+        self.committed: dict[tuple[str, TopicPartition], int] = {}
         self._channels: list[FakeChannel] = []
 
     def make_topic(self, name: str, leaders: list[int]) -> None:
@@ -156,6 +162,10 @@ class FakeCluster:
         """All brokers."""
         return ",".join(f"fake:{FIRST_PORT + number}" for number in sorted(self.alive))
 
+    def address_of(self, broker: int) -> tuple[str, int]:
+        """Host and port."""
+        return self.addresses.get(broker, ("fake", FIRST_PORT + broker))
+
     # What brokers do
 
     def handle(self, broker: int, request: Message) -> Message:
@@ -189,7 +199,7 @@ class FakeCluster:
                 for number, each in self.topics[name].items()
             ]
             topics.append(MetadataResponseTopic(error_code=ErrorCode.NONE, name=name, partitions=partitions))
-        brokers = [MetadataResponseBroker(number, "fake", FIRST_PORT + number) for number in sorted(self.alive)]
+        brokers = [MetadataResponseBroker(number, *self.address_of(number)) for number in sorted(self.alive)]
         return MetadataResponse(brokers=brokers, cluster_id="fake", controller_id=0, topics=topics)
 
     def _init_producer_id(self, broker: int, request: Message) -> Message:
@@ -281,6 +291,41 @@ class FakeCluster:
                 answers.append(EpochEndOffset(ErrorCode.NONE, each.partition, each.leader_epoch, max(ends, default=partition.start)))
             topics.append(OffsetForLeaderTopicResult(topic.topic, answers))
         return OffsetForLeaderEpochResponse(topics=topics)
+
+    def _find_coordinator(self, broker: int, request: Message) -> Message:
+        host, port = self.address_of(self.coordinator)
+        return FindCoordinatorResponse(node_id=self.coordinator, host=host, port=port, error_message=None, error_code=0)
+
+    def _offset_commit(self, broker: int, request: Message) -> Message:
+        assert isinstance(request, OffsetCommitRequest)
+        topics = []
+        for topic in request.topics:
+            answers = []
+            for each in topic.partitions:
+                name = TopicPartition(topic.name, each.partition_index)
+                error = self._coordinators_error(broker, name, request)
+                if error is ErrorCode.NONE:
+                    self.committed[request.group_id, name] = each.committed_offset
+                answers.append(OffsetCommitResponsePartition(each.partition_index, error))
+            topics.append(OffsetCommitResponseTopic(topic.name, answers))
+        return OffsetCommitResponse(topics=topics)
+
+    def _offset_fetch(self, broker: int, request: Message) -> Message:
+        assert isinstance(request, OffsetFetchRequest)
+        topics = []
+        for topic in request.topics or ():
+            answers = []
+            for number in topic.partition_indexes:
+                name = TopicPartition(topic.name, number)
+                offset = self.committed.get((request.group_id, name), -1)
+                answers.append(OffsetFetchResponsePartition(number, offset, metadata="", error_code=self._coordinators_error(broker, name, request)))
+            topics.append(OffsetFetchResponseTopic(topic.name, answers))
+        return OffsetFetchResponse(topics=topics)
+
+    def _coordinators_error(self, broker: int, name: TopicPartition, request: Message) -> ErrorCode:
+        if broker != self.coordinator:
+            return ErrorCode.NOT_COORDINATOR
+        return self.refuse(broker, name, request) or ErrorCode.NONE
 
     def _error(self, broker: int, name: TopicPartition, request: Message) -> ErrorCode:
         if name.topic not in self.topics or name.partition not in self.topics[name.topic]:

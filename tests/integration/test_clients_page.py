@@ -16,18 +16,20 @@ PAGE = Path(__file__).parents[2] / "docs" / "clients.md"
 def test_every_example_runs_and_tells_what_the_page_says(single_broker: LocalCluster) -> None:
     create_topic(single_broker.bootstrap, "flights", partitions=3, replicas=1)
     first, *examples = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
-    assert len(examples) >= 7
+    assert len(examples) >= 9
     told = []
     for example in examples:
-        script = (first + example).replace("localhost:9092", single_broker.bootstrap)
+        script = (first + example).replace("localhost:9092", single_broker.bootstrap).replace("localhost:2181", single_broker.zookeeper.address)
         done = subprocess.run([sys.executable, "-c", script], cwd=PAGE.parents[1], capture_output=True, text=True, timeout=60, check=False)
         assert (done.returncode, done.stderr) == (0, ""), f"{example}\n{done.stdout}\n{done.stderr}"
         told.append(done.stdout)
-    produced, callbacks, own_partitioner, group, committed, by_hand, twisted = told
+    produced, callbacks, own_partitioner, group, committed, by_hand, admin, both_stores, twisted = told
     assert re.fullmatch(r"partition \d, offset 1\n", produced)  # the second record with its key
     assert len(re.findall(r"^flights-\d @ \d+$", callbacks, re.MULTILINE)) == 10
     assert own_partitioner == ""
     assert group.rstrip().endswith("b'NSK' b'arrived'")
     assert re.search(r"\d+ records\n", committed) and "OffsetAndMetadata" in committed
-    assert "b'taxiing'" in by_hand or "ConsumerRecord" in by_hand
+    assert "b'taxiing'" in by_hand  # partition 2 is where the first example's key goes
+    assert admin.endswith("3600000\n")
+    assert re.search(r"flights-\d Store.KAFKA \d+ 0\n", both_stores) and both_stores.endswith(" steps\n")
     assert twisted == "[b'overhead']\n"

@@ -38,9 +38,6 @@ LIMIT_S = 180.0
 POLL_S = 0.01
 TOPIC = "bench"
 
-# Before the first shutdown: a broker writes the small files of a thousand new replicas in the background, each of them with fsync, and its stop waits for them.
-REST_S = 10.0
-
 
 class Cluster:
     """A cluster as a client sees it: one connection to each broker."""
@@ -147,7 +144,6 @@ def measure_failover(cluster: Cluster, partitions: int) -> float:
 def measure_shutdowns(processes: BenchCluster, cluster: Cluster, partitions: int) -> tuple[list[float], SteadyProducer]:
     """Seconds for each broker, stopped and started again one after the other; and the producer that wrote meanwhile."""
     with SteadyProducer(",".join(f"127.0.0.1:{port}" for port in cluster.ports), TOPIC) as producer:
-        time.sleep(REST_S)
         seconds = []
         for number in range(BROKERS):
             cluster.forget(number)

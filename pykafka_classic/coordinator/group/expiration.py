@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Final
 
-from pykafka_classic.common.clock import Clock
+from pykafka_classic.common.clock import Clock, after
+from pykafka_classic.common.promise import Promise, spawn
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.coordinator.group.group_metadata import GroupMetadata, GroupState
 from pykafka_classic.coordinator.group.group_records import OffsetAndMetadata
@@ -13,6 +15,8 @@ from pykafka_classic.coordinator.group.group_store import GroupStore
 from pykafka_classic.coordinator.group.subscription import subscribed_topics
 
 log = logging.getLogger("kafka.coordinator.group.GroupMetadataManager")
+
+TURN_OFFSETS: Final = 5_000  # looked at in one turn of the reactor
 
 
 class OffsetExpiration:
@@ -29,12 +33,39 @@ class OffsetExpiration:
         self._clock.call_later(self._check_interval_ms, self._check)
 
     def _check(self) -> None:
-        if not self._store.active:
-            return
-        removed = sum(self.forget(group, self._expired(group)) for group in self._store.groups())
+        if self._store.active:
+            spawn(self._forget_expired()).when_settled(self._checked)
+
+    def _checked(self, outcome: Promise[None]) -> None:
+        error = outcome.error()
+        if error is not None:
+            log.error("[GroupMetadataManager]: Error while looking for expired offsets", exc_info=error)
+        self.start()
+
+    async def _forget_expired(self) -> None:
+        """Go through all groups, with a pause now and then: there may be a million offsets."""
+        removed = looked_at = 0
+        for group in self._store.groups():
+            if self._store.get(group.group_id) is not group:
+                continue  # unloaded, or gone, in a pause
+            looked_at += 1 + len(self._store.offsets_of(group.group_id).acknowledged)
+            removed += self.forget(group, self._expired(group))
+            if looked_at >= TURN_OFFSETS:
+                looked_at = 0
+                await after(self._clock, 0)
         if removed:
             log.info("[GroupMetadataManager]: Removed %d expired offsets", removed)
-        self.start()
+
+    def forget_partitions(self, topic_partitions: Sequence[TopicPartition]) -> None:
+        """A topic was deleted: its offsets go in every group. All at once: a topic of the same name may follow."""
+        gone, removed = frozenset(topic_partitions), 0
+        for group in self._store.groups():
+            offsets = self._store.offsets_of(group.group_id)
+            known: list[Iterable[TopicPartition]] = [offsets.acknowledged, offsets.pending, *offsets.pending_transactional.values()]
+            if offsets.empty or not all(gone.isdisjoint(each) for each in known):
+                removed += self.forget(group, sorted(gone))
+        if removed:
+            log.info("[GroupMetadataManager]: Removed %d offsets associated with deleted partitions", removed)
 
     def forget(self, group: GroupMetadata, topic_partitions: Iterable[TopicPartition]) -> int:
         """Remove offsets, and the group with them if it is empty and has no others; write the tombstones. The number of offsets removed."""

@@ -73,6 +73,5 @@ class GroupAdmin:
 
     def forget_partitions(self, topic_partitions: Sequence[TopicPartition]) -> None:
         """A topic was deleted: its offsets go in every group."""
-        removed = sum(self._expiration.forget(group, topic_partitions) for group in self._store.groups())
-        if removed:
-            log.info("[GroupCoordinator]: Removed %d offsets associated with deleted partitions", removed)
+        if topic_partitions:
+            self._expiration.forget_partitions(topic_partitions)

@@ -7,9 +7,7 @@ import socket
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import Any, Final, TypeVar
-
-from twisted.internet.defer import Deferred
+from typing import Final, TypeVar
 
 from pykafka_classic.client.broker_node import ClientSeams
 from pykafka_classic.common.promise import Promise
@@ -65,18 +63,3 @@ def who_listens(host: str, port: int) -> str | None:
         if b"Zookeeper version" in probe.recv(4096):
             return f"{host}:{port} is a ZooKeeper server, not a broker; brokers usually listen on port 9092"
     return None
-
-
-def as_deferred(promise: Promise[T]) -> Deferred[T]:
-    """The same, as Twisted knows it."""
-    deferred: Deferred[T] = Deferred()
-
-    def settled(_: Any) -> None:
-        error = promise.error()
-        if error is None:
-            deferred.callback(promise.result())
-        else:
-            deferred.errback(error)
-
-    promise.when_settled(settled)
-    return deferred

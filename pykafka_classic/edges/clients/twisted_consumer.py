@@ -35,7 +35,8 @@ from pykafka_classic.client.fetched_records import ConsumerRecord
 from pykafka_classic.client.starts import Start, Word, parse_start
 from pykafka_classic.common.promise import Promise, spawn
 from pykafka_classic.common.topic_partition import TopicPartition
-from pykafka_classic.edges.clients.seams import as_deferred, make_seams
+from pykafka_classic.edges.clients.seams import make_seams
+from pykafka_classic.edges.deferreds import as_deferred
 from pykafka_classic.edges.reactor import Reactor
 
 T = TypeVar("T")

@@ -25,7 +25,8 @@ from pykafka_classic.client.producing.producer_core import ProducerCore
 from pykafka_classic.client.producing.producer_settings import ProducerSettings
 from pykafka_classic.common.promise import spawn
 from pykafka_classic.edges.clients.producer import as_bytes
-from pykafka_classic.edges.clients.seams import as_deferred, make_seams
+from pykafka_classic.edges.clients.seams import make_seams
+from pykafka_classic.edges.deferreds import as_deferred
 from pykafka_classic.edges.reactor import Reactor
 
 

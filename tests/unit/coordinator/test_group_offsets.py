@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from pykafka_classic.common.errors import ErrorCode
@@ -10,6 +12,7 @@ from pykafka_classic.coordinator.group import group_records
 from pykafka_classic.coordinator.group.group_offsets import Committer, FetchedOffset
 from pykafka_classic.coordinator.group.group_records import GroupKey, OffsetAndMetadata, OffsetKey
 from pykafka_classic.records.record_batch import iterate_batches
+from tests.fakes.clock import FakeTimer
 from tests.unit.coordinator.helpers import GROUP, Harness
 
 FLIGHTS = TopicPartition("flights", 0)
@@ -155,3 +158,51 @@ def test_an_aborted_transaction_leaves_the_offset_as_it_was() -> None:
     commit(harness, 2, committer=Committer(GROUP, producer=(9, 0)))
     harness.groups.offsets.complete_transaction(9, [0], commit=False)
     assert fetched(harness).offset == 1
+
+
+def test_offsets_of_a_deleted_topic_go_in_every_group_and_others_stay() -> None:
+    harness = Harness()
+    other = TopicPartition("weather", 0)
+    for group in ("a", "b"):
+        harness.groups.offsets.commit(Committer(group), {FLIGHTS: OffsetAndMetadata(1, "", 0), other: OffsetAndMetadata(2, "", 0)})
+    harness.groups.offsets.commit(Committer("only weather"), {other: OffsetAndMetadata(2, "", 0)})
+    harness.groups.offsets.commit(Committer("only flights"), {FLIGHTS: OffsetAndMetadata(1, "", 0)})
+    harness.groups.offsets.commit(Committer("in a transaction", producer=(9, 0)), {FLIGHTS: OffsetAndMetadata(1, "", 0)})
+    written = len(harness.topic.batches)
+    harness.groups.admin.forget_partitions([FLIGHTS, TopicPartition("flights", 1)])
+    left = {group.group_id: list(harness.groups.store.offsets_of(group.group_id).acknowledged) for group in harness.groups.store.groups()}
+    assert left == {"a": [other], "b": [other], "only weather": [other]}
+    harness.groups.offsets.complete_transaction(9, [0], commit=True)
+    assert fetched(harness).offset == -1
+    keys = [group_records.read_key(record.key or b"") for _, raw in harness.topic.batches[written:] for record in next(iterate_batches(raw)).records()]
+    assert keys == [OffsetKey(group, FLIGHTS) for group in ("a", "b", "only flights")]
+
+
+def test_a_topic_that_nobody_has_read_is_deleted_without_a_record() -> None:
+    harness = Harness()
+    commit(harness, 1)
+    written = len(harness.topic.batches)
+    harness.groups.admin.forget_partitions([TopicPartition("weather", 0)])
+    assert (len(harness.topic.batches), fetched(harness).offset) == (written, 1)
+
+
+def test_expiry_looks_at_many_groups_in_many_turns_and_leaves_alone_what_was_unloaded_in_between() -> None:
+    harness = Harness(offsets_retention_minutes=1)
+    places = {TopicPartition("flights", number): OffsetAndMetadata(number, "", harness.clock.now_ms()) for number in range(3_000)}
+    for number in range(6):
+        harness.groups.offsets.commit(Committer(f"group-{number}"), places)
+    written = len(harness.topic.batches)
+    delays: list[float] = []
+    call_later = harness.clock.call_later
+
+    def unload_in_the_first_pause(delay_ms: float, call: Callable[[], None]) -> FakeTimer:
+        if not delays:
+            harness.groups.loader.on_resignation(0, 1)
+        delays.append(delay_ms)
+        return call_later(delay_ms, call)
+
+    harness.clock.advance(599_000)
+    harness.clock.call_later = unload_in_the_first_pause  # type: ignore[method-assign]
+    harness.clock.advance(1_000)
+    assert len(harness.topic.batches) - written == 2, "tombstones of the two groups of the first turn"
+    assert delays == [0, 600_000], "a pause, and the next check"

@@ -6,8 +6,8 @@ groups answer (facts/coordination.md 5.8). What the records mean is in `loaded_r
 The replica manager tells of an election only where this broker did not lead before. So a second one without a resignation in between means that something
 unknown happened meanwhile: the groups of the earlier term are unloaded at once, with their timers, and the partition is read again.
 
-Differs from Kafka: a partition that cannot be read to its end has no coordinator here, and the log says why; Kafka answers with what it has read so far, and has
-forgotten the other offsets.
+Differs from Kafka: a partition that cannot be read to its end has no coordinator here, and the log says why; Kafka answers with what it has read so far, and
+has forgotten the other offsets.
 """
 
 from __future__ import annotations

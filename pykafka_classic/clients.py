@@ -14,10 +14,10 @@ from __future__ import annotations
 from pykafka_classic.client.admin.configs import ConfigResource
 from pykafka_classic.client.admin.topics import NewPartitions, NewTopic
 from pykafka_classic.client.client_errors import ClientClosed, ClientTimeout, InvalidSetting, NoBrokers, UnsupportedByBrokers
-from pykafka_classic.client.consuming.assigned_partitions import OffsetAndMetadata
 from pykafka_classic.client.consuming.consumer_errors import CommitFailed, IllegalState, LogTruncated, NoOffset, RebalanceInProgress
 from pykafka_classic.client.fetched_records import ConsumerRecord
 from pykafka_classic.client.group_offsets.values import Store
+from pykafka_classic.client.offset_and_metadata import OffsetAndMetadata
 from pykafka_classic.client.producing.delivery import RecordMetadata
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.topic_partition import TopicPartition

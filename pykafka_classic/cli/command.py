@@ -76,6 +76,7 @@ class Tool:
         options: all, but --help and --version.
         body: does the work; returns the exit status, None for 0.
         check: looks at the command line before anything else, even before --help and --version, as some of Kafka's tools do; raises UsageError.
+        errors_with_help: the help follows whatever is wrong with the command line.
         notice: stands on stdout before all else.
         without_arguments: first line of the help where there is no argument at all; None: an empty command line is one like any other.
     """
@@ -87,6 +88,7 @@ class Tool:
     without_arguments: str | None = ""
     check: Callable[[Options], None] | None = None
     notice: str = ""
+    errors_with_help: bool = False
 
     def opening(self) -> str:
         """What stands above the help where there was no argument."""
@@ -109,7 +111,7 @@ def execute(tool: Tool, arguments: Sequence[str], console: Console) -> int:
             return _say_version(console)
         return tool.body(options, console) or OK
     except UsageError as error:
-        console.complain(f"{error}\n{help_text(tool.options)}".rstrip("\n") if error.with_help else str(error))
+        console.complain(f"{error}\n{help_text(tool.options)}".rstrip("\n") if error.with_help or tool.errors_with_help else str(error))
         return FAILED
     except CommandFailed as error:
         console.complain(str(error))

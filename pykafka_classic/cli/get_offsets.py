@@ -1,10 +1,16 @@
-"""`kafka-get-offsets.sh --bootstrap-server|--broker-list HOST:PORT --topic TOPIC [option]...`, also `kafka.tools.GetOffsetShell`: first, last, or by time.
+"""`kafka-get-offsets.sh --bootstrap-server HOST:PORT ...`, also `kafka.tools.GetOffsetShell --broker-list HOST:PORT --topic TOPIC ...`: first, last, by time.
 
-A line a partition, `topic:partition:offset`; no offset where no record is as late as asked for.
+A line a partition, `topic:partition:offset`. The tool has two forms, as it had in its life:
 
-Differs from Kafka 2.8: --bootstrap-server, --command-config, and the words latest and earliest for --time are Kafka 3's.
+| | --broker-list, as in Kafka 2.8 | --bootstrap-server, as from Kafka 3 on |
+|---|---|---|
+| which partitions | --topic, a name; --partitions | --topic, a pattern, or none; --partitions; --topic-partitions; --exclude-internal-topics |
+| no record as late as --time | a line without an offset | no line |
+| nothing found | a sentence | the sentence after "Error occurred: " |
 
-Source: facts/tools.md 13; 2.8 GetOffsetShell.scala.
+Differs from Kafka: `latest` and `earliest` for --time, and --command-config, are good for both forms.
+
+Source: facts/tools.md 13; 2.8 GetOffsetShell.scala; 3.9 GetOffsetShell.java.
 """
 
 from __future__ import annotations
@@ -17,6 +23,7 @@ from pykafka_classic.cli.command_options import Argument, Option, Options, Usage
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pykafka_classic.cli.offset_patterns import Filter
     from pykafka_classic.client.admin.topics import PartitionDescription
 
 BROKERS: Final = "broker-list"
@@ -26,7 +33,14 @@ TIMES: Final = {"latest": -1, "earliest": -2}
 OPTIONS: Final = (
     Option(BROKERS, "REQUIRED, or --bootstrap-server: the brokers to ask.", Argument.REQUIRED, described_as="hostname:port,...,hostname:port"),
     Option(BOOTSTRAP, "REQUIRED, or --broker-list: the brokers to ask.", Argument.REQUIRED, described_as="hostname:port,...,hostname:port"),
-    Option("topic", "REQUIRED: the topic.", Argument.REQUIRED, described_as="topic"),
+    Option("topic", "The topic; REQUIRED with --broker-list. With --bootstrap-server a regular expression.", Argument.REQUIRED, described_as="topic"),
+    Option(
+        "topic-partitions",
+        "With --bootstrap-server: partitions by patterns.",
+        Argument.REQUIRED,
+        described_as="topic1:1,topic2:0-3,topic3,topic4:5-,topic5:-3",
+    ),
+    Option("exclude-internal-topics", "With --bootstrap-server: without topics that brokers keep for themselves."),
     Option("partitions", "Only these partitions, 0,1,2.", Argument.REQUIRED, described_as="partition ids", default=""),
     Option(
         "time",
@@ -43,16 +57,23 @@ OPTIONS: Final = (
 
 def body(options: Options, console: Console) -> int:
     """Do what the command line says."""
+    if options.has(BOOTSTRAP):
+        return _by_patterns(options, console)
+    for name in ("topic-partitions", "exclude-internal-topics"):
+        if options.has(name):
+            options.require(BOOTSTRAP)
+    options.require(BROKERS, "topic")
+    return _of_topic(options, console)
+
+
+def _of_topic(options: Options, console: Console) -> int:
+    """As Kafka 2.8."""
     from pykafka_classic.cli.broker_session import open_admin
     from pykafka_classic.common.topic_partition import TopicPartition
 
-    if not options.has(BOOTSTRAP):
-        options.require(BROKERS)
-    options.require("topic")
     topic, wanted, time_ms = options.text("topic"), _numbers(options.text("partitions")), _time(options.text("time"))
-    with open_admin(options.value(BOOTSTRAP) or options.text(BROKERS), options.value("command-config")) as admin:
-        described = admin.describe_topics([topic])
-        found = described.values_only().get(topic)
+    with open_admin(options.text(BROKERS), options.value("command-config")) as admin:
+        found = admin.describe_topics([topic]).values_only().get(topic)
         if found is None:
             raise CommandFailed(f"Topic {topic} does not exist")
         led = _led(topic, found.partitions, wanted, console)
@@ -60,6 +81,41 @@ def body(options: Options, console: Console) -> int:
     for partition, at in sorted(listed.items()):
         console.say(f"{topic}:{partition.partition}:{at.offset if at.offset >= 0 else ''}")
     return OK
+
+
+def _by_patterns(options: Options, console: Console) -> int:
+    """As Kafka 3."""
+    from pykafka_classic.cli.broker_session import open_admin
+    from pykafka_classic.common.java_errors import as_java
+    from pykafka_classic.common.topic_partition import TopicPartition
+
+    is_wanted, time_ms = _filter(options), _time(options.text("time"))
+    with open_admin(options.text(BOOTSTRAP), options.value("command-config")) as admin:
+        topics = admin.describe_topics(list(admin.list_topics(internal=not options.has("exclude-internal-topics")))).values_only().values()
+        every = (TopicPartition(topic.name, each.partition) for topic in topics for each in topic.partitions)
+        wanted = sorted(filter(is_wanted, every), key=str)
+        if not wanted:
+            raise CommandFailed("Error occurred: Could not match any topic-partitions with the specified filters")
+        listed = admin.list_offsets(dict.fromkeys(wanted, time_ms))
+    for partition, error in listed.errors().items():
+        console.complain(f"Skip getting offsets for topic-partition {partition} due to error: {as_java(error)}")
+    for partition, at in listed.values_only().items():
+        if at.offset >= 0:
+            console.say(f"{partition.topic}:{partition.partition}:{at.offset}")
+    return OK
+
+
+def _filter(options: Options) -> Filter:
+    from pykafka_classic.cli.offset_patterns import InvalidPattern, by_rules, by_topic_and_numbers
+
+    if options.has("topic-partitions") and (options.has("topic") or options.has("partitions")):
+        raise CommandFailed("Error occurred: --topic-partitions cannot be used with --topic or --partitions")
+    try:
+        if options.has("topic-partitions"):
+            return by_rules(options.text("topic-partitions"))
+        return by_topic_and_numbers(options.value("topic"), _numbers(options.text("partitions")))
+    except InvalidPattern as error:
+        raise CommandFailed(f"Error occurred: {error}") from error
 
 
 def _numbers(text: str) -> list[int]:

@@ -28,6 +28,7 @@ API_VERSIONS_NEWEST: Final = 3
 
 # After so long without an answer to the first request, it is looked who listens there: a ZooKeeper would stay silent for ever.
 SUSPICION_S: Final = 1.0
+PROBE_S: Final = 0.5  # how long a ZooKeeper may take to say that it is one
 
 SOFTWARE_NAME: Final = "pykafka-classic"
 SOFTWARE_VERSION: Final = "1.0"
@@ -151,7 +152,7 @@ class BlockingClient:
         return f"what listens at {self} is no broker, or one older than 0.10: {error}"
 
     def _is_zookeeper(self) -> bool:
-        with suppress(OSError), socket.create_connection((self.host, self.port), timeout=2.0) as probe:
+        with suppress(OSError), socket.create_connection((self.host, self.port), timeout=PROBE_S) as probe:
             probe.sendall(b"srvr")
             return b"Zookeeper version" in probe.recv(4096)
         return False

@@ -20,8 +20,9 @@ from pykafka_classic.protocol.schema import Message, SchemaError
 
 T = TypeVar("T")
 
-# A user who gives a wrong address shall know soon.
-FIRST_CONTACT_MS: Final = 4_000
+# A user who gives a wrong address shall know within five seconds, looking who listens there instead included. Several addresses share the time.
+FIRST_CONTACT_MS: Final = 2_500
+FIRST_CONTACT_MS_MIN: Final = 1_000
 CONNECT_MS: Final = 10_000  # Kafka's socket.connection.setup.timeout.ms
 
 
@@ -92,7 +93,8 @@ class BlockingConnections:
         self.clock = WaitingClock()
         self._client_id = client_id
         self._owed: deque[_Owed] = deque()  # in the order of sending, so also of each connection's answers
-        first = connect_any(self.bootstrap, client_id=client_id, timeout_ms=first_contact_ms)
+        each_ms = max(min(FIRST_CONTACT_MS_MIN, first_contact_ms), first_contact_ms / len(self.bootstrap))
+        first = connect_any(self.bootstrap, client_id=client_id, timeout_ms=each_ms)
         self._clients = {Address(first.host, first.port): first}
 
     def versions(self, address: Address, *, timeout_ms: float) -> Promise[Mapping[int, tuple[int, int]]]:

@@ -12,6 +12,7 @@ class Compared(Enum):
     NOTHING = "nothing"
     STATUS = "the exit status"
     STATUS_AND_STDOUT = "exit status and stdout"
+    SHAPE = "everything, but of numbers only how precise they are"
     COUNTS = "everything, but of replicas their number"
     LINES = "everything, but the order of lines"
     SOME_LINES = "everything, but lines of topics placed by lot"
@@ -35,6 +36,9 @@ _SAYS_WHY: Final = Difference(Compared.STATUS_AND_STDOUT, "our sentence gives th
 _HELP: Final = Difference(Compared.STATUS_AND_STDOUT, "the list of commands is that of our shell")
 _NOT_THERE: Final = Difference(Compared.NOTHING, "access lists, container nodes and the ensemble's own configuration are not served by our shell")
 _FEWER: Final = Difference(Compared.STATUS, "the container node /e/c is not there")
+_COMMITS: Final = Difference(Compared.STATUS, "how many commits there are depends on how often the group's members commit")
+_USAGE: Final = Difference(Compared.STATUS, "usage texts are our own words")
+_FIGURES: Final = Difference(Compared.SHAPE, "how fast it was")
 _ADDRESS: Final = Difference(Compared.STATUS, "our sentence says which form is wanted")
 
 DIFFERENCES: Final[dict[str, dict[str, Difference]]] = {
@@ -62,6 +66,24 @@ DIFFERENCES: Final[dict[str, dict[str, Difference]]] = {
         "version": _VERSION,
         "api versions": Difference(Compared.STATUS, "our brokers do not serve transactions and access control lists"),
         "unknown broker": Difference(Compared.STATUS, "refused at once, in the words of Kafka 3; 2.8 waits for a minute"),
+    },
+    "kafka-verifiable-producer": {
+        "no arguments": _USAGE,
+        "producer perf no arguments": _USAGE,
+        "producer perf": _FIGURES,
+        "consumer perf": _FIGURES,
+    },
+    "kafka-console-producer": {
+        "version": _VERSION,
+        "compression unknown": _SAYS_WHY,
+        "invalid topic": Difference(Compared.STATUS_AND_STDOUT, "the sentence stands alone; with Kafka in three lines of its log"),
+    },
+    "kafka-console-consumer": {
+        "version": _VERSION,
+        "unknown partition": Difference(Compared.NOTHING, "we say that there is no such partition, with status 1; Kafka waits for it without a word"),
+        "isolation unknown": Difference(Compared.STATUS_AND_STDOUT, "the sentence is our client's"),
+        "formatter of offsets": _COMMITS,
+        "nobody": Difference(Compared.NOTHING, "one sentence within five seconds, with status 1; Kafka says at the end that it has read nothing"),
     },
     "kafka-consumer-groups": {
         "reset without scenario": Difference(

@@ -24,6 +24,8 @@ def _mask(pattern: str, stands: str, why: str) -> Mask:
 
 # Only Apache's output has these.
 OF_JAVA: Final = (
+    _mask(rf"^{_CLASS}: (No key found on line .*)\n", r"\1\n", "the class of the error before the sentence"),
+    _mask(rf"^(?:{_CLASS})\n", "", "the class of an error without a text: it stands below a log line that tells of it"),
     _mask(rf"^(Error while executing config command with args .*\n)(?:{_CLASS}: )+", r"\1", "the class of the error before the sentence that says why"),
     _mask(r"^\[@TIME@\] WARN (New offset .*) \([\w.$]+\)$", r"WARN \1", "ours says it without the time and the class of a log line"),
     _mask(rf"^{_CLASS}: .*\n(?=\tat )", "", "the head of a stack trace: stdout has said it"),
@@ -54,12 +56,14 @@ VOLATILE: Final = (
     _mask(r"(?<=Cluster ID: )\S{22}", "@ID@", "a cluster's id is drawn by lot"),
     _mask(r"\[I@[0-9a-f]+|(?<=factor: )\[[\d, ]+\]", "@ARRAY@", "Java prints where a list lies in memory, ours what is in it"),
     _mask(r"salt=[\w+/=]+,stored_key=[\w+/=]+,server_key=[\w+/=]+", "@SALTED@", "salt is drawn by lot"),
+    _mask(r'(?<="avg_throughput":)[\d.E-]+', "@RATE@", "how fast it was"),
     _mask(r"\b0x[0-9a-f]+\b", "@HEX@", "transaction and session ids"),
     _mask(r"(?<=time = )\w{3} \w{3} \d\d [\d:]{8} \w+ \d{4}", "@DATE@", "when a node was made"),
 )
 
 # Replicas that were placed by lot: how many there are counts.
 PLACED: Final = re.compile(r"Leader: \d+\tReplicas: ([\d,]+)\tIsr: ([\d,]+)")
+NUMBER: Final = re.compile(r"\d+(?:\.(\d+))?")
 OF_LOT: Final = re.compile(r"^\tTopic: (?:zebra|counted|plain)\t.*\n", re.MULTILINE)
 PROPOSED: Final = re.compile(r'"replicas":\[([\d,]+)\]')
 
@@ -86,6 +90,11 @@ def counted(text: str) -> str:
     """A text in which replicas are only counted."""
     text = PLACED.sub(lambda found: f"Replicas: {_count(found[1])}\tIsr: {_count(found[2])}", text)
     return PROPOSED.sub(lambda found: f'"replicas":{_count(found[1])}', text)
+
+
+def shape(text: str) -> str:
+    """A text in which numbers are only as precise as they were."""
+    return NUMBER.sub(lambda found: "#" + (f".{len(found[1])}" if found[1] else ""), text)
 
 
 def without_lot(text: str) -> str:

@@ -10,11 +10,12 @@ from twisted.internet.defer import Deferred
 
 from pykafka_classic.client.admin.cluster import CLIENT_ID, USER, QuotaFilter, quota_entity
 from pykafka_classic.client.admin.configs import AlterOp, ConfigChange, ConfigResource, ConfigSource
-from pykafka_classic.client.admin.groups import MemberToRemove, OffsetAndMetadata
+from pykafka_classic.client.admin.groups import MemberToRemove
 from pykafka_classic.client.admin.offsets import EARLIEST, HIGH_WATERMARK, LATEST
 from pykafka_classic.client.admin.outcomes import K, Outcomes, V
 from pykafka_classic.client.admin.replicas import ElectionType, Replica
 from pykafka_classic.client.admin.topics import NewPartitions, NewTopic
+from pykafka_classic.client.offset_and_metadata import OffsetAndMetadata
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.promise import Promise
 from pykafka_classic.common.topic_partition import TopicPartition

@@ -12,6 +12,8 @@ from tests.integration.cli_recordings import play
 RECORDINGS = (
     "kafka-configs",
     "kafka-configs-zookeeper",
+    "kafka-console-consumer",
+    "kafka-console-producer",
     "kafka-consumer-groups",
     "kafka-delete-records",
     "kafka-get-offsets",
@@ -21,6 +23,7 @@ RECORDINGS = (
     "kafka-reassign-partitions",
     "kafka-reassign-partitions-zookeeper",
     "kafka-topics",
+    "kafka-verifiable-producer",
 )
 
 

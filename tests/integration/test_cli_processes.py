@@ -66,6 +66,64 @@ def test_a_beginners_notebook(cluster: LocalCluster) -> None:
     wait_until(lambda: said("kafka-topics", *zookeeper, "--list") == "a.b\n", seconds=30)
 
 
+def test_records_in_a_beginners_notebook(cluster: LocalCluster) -> None:
+    consumer = ("--bootstrap-server", cluster.bootstrap, "--topic", "notes")
+    done = run("kafka-console-producer", "--broker-list", cluster.bootstrap, "--topic", "notes", stdin="1,zs,18\n2,ls,19\n3,ww,20\n4,zl,21\n")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+    def read(*words: str) -> tuple[int, str, str]:
+        read_by = run("kafka-console-consumer", *consumer, *words)
+        return read_by.returncode, read_by.stdout, read_by.stderr
+
+    assert read("--from-beginning", "--max-messages", "4") == (0, "1,zs,18\n2,ls,19\n3,ww,20\n4,zl,21\n", "Processed a total of 4 messages\n")
+    assert read("--offset", "3", "--partition", "0", "--max-messages", "1") == (0, "4,zl,21\n", "Processed a total of 1 messages\n")
+    status, out, err = read("--offset", "3")
+    assert (status, out, err.splitlines()[0]) == (1, "", "The partition is required when offset is specified.")
+    assert read("--group", "g", "--from-beginning", "--max-messages", "2")[1] == "1,zs,18\n2,ls,19\n"
+    assert read("--group", "g", "--max-messages", "2")[1] == "3,ww,20\n4,zl,21\n"  # stopped, and started again: it goes on
+
+
+def test_a_consumer_that_is_stopped_with_ctrl_c_commits_and_tells_how_much_it_has_read(cluster: LocalCluster) -> None:
+    run("kafka-console-producer", "--bootstrap-server", cluster.bootstrap, "--topic", "stopped", stdin="a\nb\n")
+    command = [tool("kafka-console-consumer"), "--bootstrap-server", cluster.bootstrap, "--topic", "stopped", "--group", "stops", "--from-beginning"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as reading:
+        assert reading.stdout is not None and reading.stderr is not None
+        assert [reading.stdout.readline() for _ in range(2)] == ["a\n", "b\n"]
+        time_of_signal = time.monotonic()
+        reading.send_signal(signal.SIGINT)
+        assert reading.wait(30) == 130
+        assert time.monotonic() - time_of_signal < AT_ONCE_S
+        assert reading.stderr.read() == "Processed a total of 2 messages\n"
+    run("kafka-console-producer", "--bootstrap-server", cluster.bootstrap, "--topic", "stopped", stdin="c\n")
+    assert run(*("kafka-console-consumer", *command[1:], "--max-messages", "1")).stdout == "c\n"
+
+
+def test_a_consumer_whose_reader_has_gone_stops_without_a_word(cluster: LocalCluster) -> None:
+    run("kafka-console-producer", "--bootstrap-server", cluster.bootstrap, "--topic", "headed", stdin="a\nb\n")
+    command = [tool("kafka-console-consumer"), "--bootstrap-server", cluster.bootstrap, "--topic", "headed", "--from-beginning"]
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_replicas_are_compared_until_it_is_stopped(cluster: LocalCluster) -> None:
+    said("kafka-topics", "--bootstrap-server", cluster.bootstrap, "--create", "--topic", "compared", "--partitions", "2", "--replication-factor", "3")
+    run("kafka-console-producer", "--bootstrap-server", cluster.bootstrap, "--topic", "compared", "--request-required-acks", "all", stdin="a\nb\nc\n")
+    words = ("--broker-list", cluster.bootstrap, "--topic-white-list", "compared", "--time", "-2", "--report-interval-ms", "200", "--max-wait-ms", "100")
+    with subprocess.Popen([tool("kafka-replica-verification"), *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as verifying:
+        assert verifying.stdout is not None and verifying.stderr is not None
+        date = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}"
+        assert re.fullmatch(rf"{date}: verification process is started\.\n", verifying.stdout.readline())
+        report = re.compile(rf"{date}: max lag is 0 for partition compared-\d at offset \d among 2 partitions\n")
+        while report.fullmatch(verifying.stdout.readline()) is None:
+            assert verifying.poll() is None
+        verifying.send_signal(signal.SIGINT)
+        assert verifying.wait(30) == 130
+        assert verifying.stderr.read() == ""
+
+
 def test_a_host_without_a_port_is_port_2181() -> None:
     done = run("kafka-topics", "--zookeeper", "no.such.host.invalid", "--list")
     assert (done.returncode, done.stdout) == (1, "")

@@ -9,6 +9,7 @@ import re
 import subprocess
 from pathlib import Path
 
+from pykafka_classic.cli.commands import TOOLS
 from tests.tidy.source_tree import ROOT, modules, report, tracked_files, tree_of
 
 # Modules of zk_schema that hold no family of nodes, and are tested through those that do.
@@ -70,6 +71,12 @@ def test_every_launcher_has_its_command() -> None:
         if launched and not (ROOT / "pykafka_classic" / "cli" / f"{launched[1]}.py").exists():
             found.append(f"{path.relative_to(ROOT)}: no pykafka_classic/cli/{launched[1]}.py")
     assert not found, report("launchers of nothing", found)
+
+
+def test_every_tool_is_a_console_command_and_has_its_launcher() -> None:
+    scripts = dict(line.split(" = ") for line in settings()["options.entry_points"]["console_scripts"].strip().splitlines())
+    assert scripts == {name: f"pykafka_classic.cli.{module}:run" for name, module in TOOLS.items()}
+    assert {f"{name}.sh" for name in TOOLS} <= {path.name for path in (ROOT / "tools").glob("*.sh")}
 
 
 def test_continuous_integration_runs_make_test() -> None:

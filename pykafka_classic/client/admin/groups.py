@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 from pykafka_classic.client.admin.offsets import by_topic
 from pykafka_classic.client.admin.outcomes import Outcomes, missing, outcome
 from pykafka_classic.client.admin.requests import Broker, Call, ClusterRequests, Coordinator, Node, raise_error
+from pykafka_classic.client.offset_and_metadata import OffsetAndMetadata
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.promise import gather, spawn
 from pykafka_classic.common.topic_partition import TopicPartition
@@ -77,14 +78,6 @@ class GroupDescription:
     protocol: str  # the assignor: "range"
     coordinator: Node
     members: tuple[MemberDescription, ...]
-
-
-class OffsetAndMetadata(NamedTuple):
-    """A committed position: of the next record to read."""
-
-    offset: int
-    metadata: str = ""  # the consumer's own note
-    leader_epoch: int = -1  # of the last record that was read; -1: not known
 
 
 class MemberToRemove(NamedTuple):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, Final, TypeAlias, TypeVar
 
-from pykafka_classic.client.admin.outcomes import Outcomes, outcome
+from pykafka_classic.client.admin.outcomes import Outcomes, error_of, outcome
 from pykafka_classic.client.admin.requests import UNKNOWN_TOPIC_PATIENCE_MS, Broker, Call, ClusterRequests, may_pass
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.promise import gather, spawn
@@ -170,7 +170,7 @@ def _leaders(told: MetadataResponse, wanted: Iterable[TopicPartition]) -> tuple[
         topic = known.get(each.topic)
         partition = next((found for found in topic.partitions if found.partition_index == each.partition), None) if topic else None
         if topic is not None and topic.error_code != ErrorCode.NONE:
-            failed[each] = KafkaError(ErrorCode(topic.error_code))
+            failed[each] = error_of(topic.error_code)
         elif partition is None:
             failed[each] = KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         elif partition.leader_id < 0:

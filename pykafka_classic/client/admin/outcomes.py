@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 
 K = TypeVar("K")
 V = TypeVar("V")
+
+_KNOWN: Final = frozenset(map(int, ErrorCode))
 
 
 class Outcomes(dict[K, V | KafkaError]):
@@ -41,7 +43,14 @@ class Outcomes(dict[K, V | KafkaError]):
 
 def outcome(value: V, code: int, message: str | None = None) -> V | KafkaError:
     """The value, or the error that its code tells."""
-    return value if code == ErrorCode.NONE else KafkaError(ErrorCode(code), message or "")
+    return value if code == ErrorCode.NONE else error_of(code, message)
+
+
+def error_of(code: int, message: str | None = None) -> KafkaError:
+    """The error that a broker's code tells. A newer broker may have codes that we do not know: UNKNOWN_SERVER_ERROR, with the number."""
+    if code in _KNOWN:
+        return KafkaError(ErrorCode(code), message or "")
+    return KafkaError(ErrorCode.UNKNOWN_SERVER_ERROR, f"error {code}" + (f": {message}" if message else ""))
 
 
 def missing(wanted: Mapping[K, object], outcomes: Outcomes[K, V]) -> None:

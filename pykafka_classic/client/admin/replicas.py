@@ -8,7 +8,7 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from pykafka_classic.client.admin.offsets import by_topic
-from pykafka_classic.client.admin.outcomes import Outcomes, missing, outcome
+from pykafka_classic.client.admin.outcomes import Outcomes, error_of, missing, outcome
 from pykafka_classic.client.admin.requests import Broker, Call, ClusterRequests, Controller, raise_error
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.promise import gather, spawn
@@ -198,7 +198,7 @@ def _listed(replicas: Sequence[int] | None) -> list[int] | None:
 
 
 def _log_dir(told: DescribeLogDirsResult) -> LogDirDescription:
-    error = None if told.error_code == ErrorCode.NONE else KafkaError(ErrorCode(told.error_code))
+    error = None if told.error_code == ErrorCode.NONE else error_of(told.error_code)
     replicas = {
         TopicPartition(topic.name, each.partition_index): ReplicaInfo(each.partition_size, each.offset_lag, each.is_future_key)
         for topic in told.topics

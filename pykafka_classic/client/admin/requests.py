@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from typing import Final, Generic, Protocol, TypeVar
 
 from pykafka_classic.client.admin.connections import Address, BrokerConnections
+from pykafka_classic.client.admin.outcomes import error_of
 from pykafka_classic.common.clock import after
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.topic_partition import TopicPartition
@@ -242,7 +243,7 @@ class ClusterRequests:
                     raise
                 failure = error
             else:
-                failure = next((KafkaError(code) for code in map(ErrorCode, call.errors(response)) if code.retriable), None)
+                failure = next((error for error in map(error_of, call.errors(response)) if error.code.retriable), None)
                 if failure is None:
                     return response
             place.forget()
@@ -326,7 +327,7 @@ def may_pass(error: KafkaError) -> bool:
 def raise_error(code: int, message: str | None = None) -> None:
     """Raise KafkaError unless the code is NONE."""
     if code != ErrorCode.NONE:
-        raise KafkaError(ErrorCode(code), message or "")
+        raise error_of(code, message)
 
 
 def _version(api_key: ApiKey, served: Mapping[int, tuple[int, int]], address: Address) -> int:

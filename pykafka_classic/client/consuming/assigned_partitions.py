@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from pykafka_classic.client.consuming.consumer_errors import IllegalState
+from pykafka_classic.client.offset_and_metadata import OffsetAndMetadata
 from pykafka_classic.client.starts import Reset, Start
 from pykafka_classic.common.topic_partition import TopicPartition
 
@@ -23,14 +24,6 @@ class Position(NamedTuple):
     """The next offset to read; `leader_epoch`: of the record before it, -1: not known."""
 
     offset: int
-    leader_epoch: int = -1
-
-
-class OffsetAndMetadata(NamedTuple):
-    """What is committed: the next offset to read, and a note of the consumer's own."""
-
-    offset: int
-    metadata: str = ""
     leader_epoch: int = -1
 
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Final
 
-from pykafka_classic.client.consuming.assigned_partitions import OffsetAndMetadata
 from pykafka_classic.client.consuming.consumer_errors import CommitFailed, RebalanceInProgress
 from pykafka_classic.client.consuming.consumer_settings import ConsumerSettings
 from pykafka_classic.client.consuming.coordinator_link import CoordinatorLink
 from pykafka_classic.client.consuming.group_member import Generation, GroupMember, MemberState
+from pykafka_classic.client.offset_and_metadata import OffsetAndMetadata
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.protocol.api_keys import ApiKey

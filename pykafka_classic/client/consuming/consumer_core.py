@@ -14,7 +14,7 @@ from pykafka_classic.client.broker_node import ClientSeams
 from pykafka_classic.client.client_errors import ClientClosed, ClientTimeout
 from pykafka_classic.client.cluster_client import ClusterClient, with_deadline
 from pykafka_classic.client.cluster_metadata import ClusterMetadata, TopicInfo
-from pykafka_classic.client.consuming.assigned_partitions import AssignedPartitions, OffsetAndMetadata, Position
+from pykafka_classic.client.consuming.assigned_partitions import AssignedPartitions, Position
 from pykafka_classic.client.consuming.bell import Bell
 from pykafka_classic.client.consuming.committed_offsets import CommittedOffsets
 from pykafka_classic.client.consuming.consumer_errors import IllegalState
@@ -27,6 +27,7 @@ from pykafka_classic.client.consuming.positions import Positions
 from pykafka_classic.client.consuming.rebalance import Rebalance, RebalanceListener, SilentListener
 from pykafka_classic.client.consuming.start_resolution import by_partition, resolve
 from pykafka_classic.client.fetched_records import ConsumerRecord
+from pykafka_classic.client.offset_and_metadata import OffsetAndMetadata
 from pykafka_classic.client.starts import Reset, Start, Word
 from pykafka_classic.common.clock import after
 from pykafka_classic.common.errors import KafkaError

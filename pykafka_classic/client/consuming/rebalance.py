@@ -18,7 +18,7 @@ from typing import Final, Protocol
 from pykafka_classic.assignors.sticky import COOPERATIVE_NAME
 from pykafka_classic.client.cluster_client import ClusterClient
 from pykafka_classic.client.cluster_metadata import ClusterMetadata
-from pykafka_classic.client.consuming.assigned_partitions import AssignedPartitions, OffsetAndMetadata
+from pykafka_classic.client.consuming.assigned_partitions import AssignedPartitions
 from pykafka_classic.client.consuming.consumer_settings import ConsumerSettings
 from pykafka_classic.client.consuming.group_member import NO_GENERATION, Generation, Joined
 from pykafka_classic.client.consuming.group_protocol import (
@@ -29,6 +29,7 @@ from pykafka_classic.client.consuming.group_protocol import (
     encode_subscription,
     partition_counts,
 )
+from pykafka_classic.client.offset_and_metadata import OffsetAndMetadata
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.promise import Promise
 from pykafka_classic.common.topic_partition import TopicPartition

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from pykafka_classic.client.admin.core import AdminCore
-from pykafka_classic.client.admin.groups import OffsetAndMetadata
 from pykafka_classic.client.admin.offsets import EARLIEST, LATEST
 from pykafka_classic.client.group_offsets.decisions import plan, refuse_while_alive
 from pykafka_classic.client.group_offsets.stores import KafkaStore, ZooKeeperStore
 from pykafka_classic.client.group_offsets.values import Action, GroupSnapshot, Migration, PartitionOffsets, Step, Store, StoredOffset
+from pykafka_classic.client.offset_and_metadata import OffsetAndMetadata
 from pykafka_classic.client.partition_reader import ONE_BATCH_BYTES, PartitionReader
 from pykafka_classic.common.errors import KafkaError
 from pykafka_classic.common.promise import gather, spawn

@@ -8,9 +8,9 @@ from struct import Struct
 from typing import Final
 
 from pykafka_classic.client.admin.core import AdminCore
-from pykafka_classic.client.admin.groups import OffsetAndMetadata
 from pykafka_classic.client.group_offsets.values import OffsetsUnavailable, StoredOffset
 from pykafka_classic.client.group_session import GroupSession
+from pykafka_classic.client.offset_and_metadata import OffsetAndMetadata
 from pykafka_classic.client.partition_reader import PartitionReader
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.java import abs_java, string_hash

@@ -26,12 +26,12 @@ from twisted.python.failure import Failure
 
 from pykafka_classic.client.client_settings import settings_of
 from pykafka_classic.client.cluster_metadata import TopicInfo
-from pykafka_classic.client.consuming.assigned_partitions import OffsetAndMetadata
 from pykafka_classic.client.consuming.consumer_core import ConsumerCore
 from pykafka_classic.client.consuming.consumer_errors import IllegalState
 from pykafka_classic.client.consuming.consumer_settings import ConsumerSettings
 from pykafka_classic.client.consuming.offset_lookup import FoundOffset
 from pykafka_classic.client.fetched_records import ConsumerRecord
+from pykafka_classic.client.offset_and_metadata import OffsetAndMetadata
 from pykafka_classic.client.starts import Start, Word, parse_start
 from pykafka_classic.common.promise import Promise, spawn
 from pykafka_classic.common.topic_partition import TopicPartition

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pykafka_classic.client.admin.groups import MemberToRemove, OffsetAndMetadata
+from pykafka_classic.client.admin.groups import MemberToRemove
+from pykafka_classic.client.offset_and_metadata import OffsetAndMetadata
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.protocol.api_keys import ApiKey

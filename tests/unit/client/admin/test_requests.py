@@ -137,6 +137,14 @@ def test_an_error_that_no_second_try_can_help_is_told_at_once() -> None:
     assert brokers.clock.monotonic_ms() == 0
 
 
+def test_a_code_of_a_newer_kafka_is_told_by_its_number() -> None:
+    brokers = FakeBrokers()
+    brokers.on[ApiKey.DELETE_GROUPS] = lambda _, __: DeleteGroupsResponse(results=[DeletableGroupResult("g", 119)])
+    outcome = brokers.run(brokers.admin().delete_groups(["g"]))["g"]
+    assert isinstance(outcome, KafkaError)
+    assert (outcome.code, str(outcome)) == (ErrorCode.UNKNOWN_SERVER_ERROR, "error 119")
+
+
 def test_what_a_broker_does_not_serve_is_unsupported() -> None:
     brokers = FakeBrokers(serve={ApiKey.LIST_GROUPS: (9, 9)})
     with pytest.raises(KafkaError) as raised:

@@ -1,0 +1,68 @@
+"""Lines of zookeeper-shell, taken apart. What each prints: tests/golden/data/cli/zookeeper-shell*.json."""
+
+from __future__ import annotations
+
+from io import StringIO
+
+import pytest
+
+from pykafka_classic.cli.command import CommandFailed, Console
+from pykafka_classic.cli.shell_commands import COMMANDS, check_path
+from pykafka_classic.cli.zookeeper_session import with_ports
+from pykafka_classic.cli.zookeeper_shell import main, split
+
+
+def test_quotes_keep_blanks_together() -> None:
+    assert split("""  set  /q 'two words'  "and more" end""") == ["set", "/q", "two words", "and more", "end"]
+
+
+def test_options_stand_before_the_path() -> None:
+    line = COMMANDS["set"].parse(["-s", "-v", "3", "/a", "-v"])
+    assert (line.options, list(line.words)) == ({"s": "", "v": "3"}, ["/a", "-v"])
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "said"),
+    [
+        ("ls", [], "ls [-s] [-w] [-R] path"),
+        ("ls", ["-q", "/"], "Unrecognized option: -q"),
+        ("delete", ["-v"], "Missing argument for option: v"),
+        ("get", ["a"], "Path must start with / character"),
+        ("get", ["/a/"], "Path must not end with / character"),
+        ("get", ["/a//b"], 'Invalid path string "/a//b" caused by empty node name specified @3'),
+    ],
+)
+def test_what_a_command_does_not_take_is_told(name: str, words: list[str], said: str) -> None:
+    with pytest.raises(CommandFailed) as caught:
+        COMMANDS[name].parse(words)
+    assert str(caught.value) == said
+
+
+def test_the_root_is_a_path() -> None:
+    check_path("/")
+
+
+def test_without_an_address_the_usage_is_printed() -> None:
+    console = Console(StringIO(), StringIO(), StringIO())
+    assert main([], console) == 1
+    assert isinstance(console.errors, StringIO) and console.errors.getvalue().startswith("USAGE: zookeeper-shell.sh")
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("h", "h:2181"),
+        ("h:1", "h:1"),
+        ("a, b:2/chroot/x", "a:2181,b:2/chroot/x"),
+        ("[::1]", "[::1]:2181"),
+        ("[::1]:5", "[::1]:5"),
+    ],
+)
+def test_a_server_without_a_port_is_at_2181(given: str, meant: str) -> None:
+    assert with_ports(given) == meant
+
+
+@pytest.mark.parametrize("given", ["", ",", "h:port", "/chroot"])
+def test_what_names_no_server_is_told(given: str) -> None:
+    with pytest.raises(CommandFailed):
+        with_ports(given)

@@ -102,8 +102,8 @@ class BlockingClient:
 
     def receive(self, *, timeout_ms: float | None = None) -> Message:
         """The next response."""
-        self._socket.settimeout(self._timeout_s if timeout_ms is None else timeout_ms / 1000)
         try:
+            self._socket.settimeout(self._timeout_s if timeout_ms is None else timeout_ms / 1000)
             while not self._arrived:
                 data = self._socket.recv(READ_BYTES)
                 if not data:

@@ -11,6 +11,7 @@ from pykafka_classic.edges.blocking_client import API_VERSIONS_NEWEST, SOFTWARE_
 from pykafka_classic.edges.clocks import ReactorClock
 from pykafka_classic.edges.reactor import Reactor
 from pykafka_classic.edges.twisted_client import TwistedChannel, TwistedNetwork
+from pykafka_classic.protocol.codec import encode
 from pykafka_classic.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from pykafka_classic.protocol.network import Disconnected
 from pykafka_classic.protocol.schema import Message
@@ -55,6 +56,7 @@ class TwistedConnections:
         return found
 
     async def _send(self, address: Address, request: Message, version: int, timeout_ms: float) -> Message:
+        encode(request, version)  # a request that cannot be written would end the connection, with all that is under way on it
         if address not in self._channels:
             self._channels[address] = self._network.channel(*address, client_id=self._client_id)
         try:

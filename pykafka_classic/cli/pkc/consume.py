@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from pykafka_classic.cli.command import CommandFailed, Console
-from pykafka_classic.cli.pkc.cluster import Cluster, cluster_options, group_names, json_option, topic_names
+from pykafka_classic.cli.pkc.cluster import API_TIMEOUT_MS, Cluster, cluster_options, group_names, json_option, topic_names
 from pykafka_classic.cli.pkc.main import console_of
 from pykafka_classic.cli.pkc.progress import Progress
 
@@ -142,6 +142,7 @@ def _open(wanted: Wanted, cluster: Cluster, span: Span) -> Consumer:
         "auto_offset_reset": "earliest",
         "max_poll_records": RECORDS_MAX,
         "allow_auto_create_topics": False,
+        "default_api_timeout_ms": API_TIMEOUT_MS,
         "isolation_level": "read_committed" if wanted.read_committed else "read_uncommitted",
     }
     if wanted.group is not None:
@@ -184,7 +185,7 @@ def _read_by_hand(consumer: Consumer, printer: Printer, plan: ReadPlan) -> None:
     consumer.assign(plan.open)
     for partition in plan.open:
         consumer.seek(partition, plan.first[partition])
-    with Progress(printer.console, plan.total, "records") as progress:
+    with Progress(printer.console, plan.total, "records", quiet=printer.console.output.isatty()) as progress:
         while not plan.finished:
             before, printed = set(plan.open), plan.printed
             records = consumer.poll(timeout_ms=POLL_MS)

@@ -36,7 +36,10 @@ def groups(ctx: click.Context, /, names: tuple[str, ...], brokers: str | None, z
         if zk is not None:
             stack.enter_context(zk)
         if names:
-            screen.show(rows.MEMBERS, [row for name in dict.fromkeys(names) for row in _members(admin, zk, name)])
+            found = {name: _members(admin, zk, name) for name in dict.fromkeys(names)}
+            screen.show(rows.MEMBERS, [row for name in found for row in found[name]])
+            for name in (name for name in found if not found[name]):
+                screen.note(f"Group {name} has no members now.")
         else:
             screen.show(rows.GROUPS, _all(admin, zk))
 

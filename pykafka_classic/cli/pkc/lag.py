@@ -90,8 +90,10 @@ def _read(admin: Admin, offsets: GroupOffsetsCore, group: str) -> GroupSnapshot:
 
     try:
         return admin.run(offsets.read(group))
-    except (OffsetsUnavailable, SessionExpired) as error:
-        raise CommandFailed(str(error) or "The session with ZooKeeper has ended.") from error
+    except SessionExpired:  # between two looks; the next one begins another session
+        return admin.run(offsets.read(group))
+    except OffsetsUnavailable as error:
+        raise CommandFailed(str(error)) from error
 
 
 def _refuse_unknown(admin: Admin, zk: ZooKeeperSession | None, group: str) -> None:

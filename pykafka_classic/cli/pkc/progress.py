@@ -1,4 +1,4 @@
-"""A progress bar on stderr, where somebody looks at stderr and what is printed goes elsewhere; else nothing."""
+"""A progress bar on stderr, where somebody looks at it; else nothing."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from pykafka_classic.cli.command import Console
 
 
 class Progress:
-    """How far something has come. `total`: None or 0 where nobody knows. `quiet`: no bar, whoever looks."""
+    """How far something has come. `total`: None or 0 where nobody knows. `quiet`: no bar, whoever looks: it would stand among what is printed."""
 
-    def __init__(self, console: Console, total: int | None, what: str, *, quiet: bool = False) -> None:
-        wanted = bool(total) and console.errors.isatty() and not console.output.isatty() and not quiet
+    def __init__(self, console: Console, total: int | None, what: str, *, quiet: bool) -> None:
+        wanted = bool(total) and console.errors.isatty() and not quiet
         self._bar: AbstractContextManager[Any] | None = (
             click.progressbar(length=total or 0, label=what, file=console.errors, update_min_steps=max(1, (total or 0) // 200)) if wanted else None
         )

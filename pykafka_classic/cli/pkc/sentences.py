@@ -86,7 +86,7 @@ class Teller:
         if change.after is None:
             yield Event("controller-lost", f"Broker {self._controller} is no longer the controller", {"broker": self._controller}, alarming=True)
             return
-        now, before = _controller_of(change.after), self._controller
+        now, before = controller.decode(change.after.data).broker_id, self._controller
         self._controller = now
         facts = {"broker": now, "before": before}
         if before is None:

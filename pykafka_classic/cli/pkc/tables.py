@@ -51,7 +51,7 @@ def table(columns: Sequence[Column], rows: Sequence[Row], paint: Callable[..., s
     """Aligned lines, a heading above; numbers to the right. `paint(text, **style)` colours cells after they were measured."""
     cells = [[column.text(row) for column in columns] for row in rows]
     widths = [max(len(column.title), *(len(line[index]) for line in cells)) if cells else len(column.title) for index, column in enumerate(columns)]
-    right = [bool(rows) and all(isinstance(row.get(column.field), int | None) for row in rows) for column in columns]
+    right = [bool(rows) and all(_is_number(row.get(column.field)) for row in rows) for column in columns]
     lines = [_joined([_padded(column.title, widths[index], right[index]) for index, column in enumerate(columns)], paint, bold=True)]
     for row, line in zip(rows, cells, strict=True):
         padded = [_padded(text, widths[index], right[index]) for index, text in enumerate(line)]
@@ -59,6 +59,11 @@ def table(columns: Sequence[Column], rows: Sequence[Row], paint: Callable[..., s
             padded = [paint(text, fg="red") if column.alarms and column.alarms(row) else text for column, text in zip(columns, padded, strict=True)]
         lines.append(GAP.join(padded).rstrip())
     return lines
+
+
+def _is_number(value: Any) -> bool:
+    """Or nothing, which may stand among numbers."""
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
 
 
 def _padded(text: str, width: int, right: bool) -> str:

@@ -1,4 +1,4 @@
-"""`python -m pykafka_classic.cli.broker_health HOST:PORT`: whether the broker there serves requests. For health checks of containers, and for scripts that wait.
+"""`python -m pykafka_classic.cli.broker_health HOST:PORT`: whether the broker there serves requests: for containers, and for scripts that wait.
 
 Status 0 where it answers a Metadata request and knows a controller; else 1 and a sentence on stderr. Other brokers are not asked: their illness is not its own.
 """

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Final
 
 from pykafka_classic.common.config import ConfigError, KafkaConfig
+from pykafka_classic.common.log4j import Log4jError
 from pykafka_classic.common.properties import parse_properties
 from pykafka_classic.edges.logging_setup import set_up_logging
 
@@ -75,8 +76,13 @@ def program_version() -> str:
     return f"{own} (follows Apache Kafka 2.8)"
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Run a broker until it is stopped; the exit status."""
+def main(arguments: Sequence[str], *, set_up_logs: Callable[[], None] = set_up_logging) -> int:
+    """Run a broker until it is stopped; the exit status.
+
+    Args:
+        arguments: the properties file, then overrides.
+        set_up_logs: sends log lines where they belong; Log4jError and OSError that it raises are told, and end the start.
+    """
     if "--version" in arguments:
         print(program_version())
         return 0
@@ -88,7 +94,11 @@ def main(arguments: Sequence[str]) -> int:
     except (UsageError, ConfigError, OSError, ValueError) as error:
         print(complaint(error, arguments), file=sys.stderr)
         return FAILED
-    set_up_logging()
+    try:
+        set_up_logs()
+    except (Log4jError, OSError) as error:
+        print(f"Cannot set up the logs: {error}", file=sys.stderr)
+        return FAILED
     for name in config.unknown_keys:
         log.warning("The configuration '%s' was supplied but isn't a known config: it has no effect.", name)
     from pykafka_classic.kafka_server import run  # bad values are told before the heavy parts are loaded

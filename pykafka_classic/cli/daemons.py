@@ -43,6 +43,11 @@ def log_directory(environment: Mapping[str, str] = os.environ) -> Path:
     return Path(environment.get("LOG_DIR") or CHECKOUT / "logs")
 
 
+def cannot_write(error: OSError) -> str:
+    """What to tell somebody whose log directory does not take our files."""
+    return f"Cannot write to the log directory {log_directory()}: {error.strerror}. Set LOG_DIR to another one."
+
+
 def split_daemon_option(arguments: Sequence[str]) -> tuple[bool, list[str]]:
     """Whether to run in the background, and the other arguments."""
     return (True, list(arguments[1:])) if arguments[:1] == [DAEMON_OPTION] else (False, list(arguments))
@@ -62,12 +67,21 @@ def record(daemon: Daemon, pid: int) -> Path:
 
 
 def start_in_background(daemon: Daemon, command: list[str]) -> int:
-    """Start a process that outlives us, in a session of its own, output added to the log directory's file; its pid."""
-    directory = log_directory()
+    """Start a process that outlives us, in a session of its own, output added to the log directory's file; its pid.
+
+    SIGHUP does nothing to it (as with nohup, which Kafka uses), unless it wants otherwise. $CONSOLE_OUTPUT_FILE tells it where its output goes.
+    """
+    directory = log_directory().absolute()
     directory.mkdir(parents=True, exist_ok=True)
-    with (directory / daemon.output).open("ab") as output:
-        streams = [(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0), (os.POSIX_SPAWN_DUP2, output.fileno(), 1), (os.POSIX_SPAWN_DUP2, output.fileno(), 2)]
-        pid = os.posix_spawn(command[0], command, os.environ, file_actions=streams, setsid=True)
+    path = directory / daemon.output
+    environment = {**os.environ, "CONSOLE_OUTPUT_FILE": str(path)}
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # a child inherits it
+    try:
+        with path.open("ab") as output:
+            streams = [(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0), *((os.POSIX_SPAWN_DUP2, output.fileno(), number) for number in (1, 2))]
+            pid = os.posix_spawn(command[0], command, environment, file_actions=streams, setsid=True)
+    finally:
+        signal.signal(signal.SIGHUP, before)
     record(daemon, pid)
     return pid
 

@@ -48,10 +48,14 @@ def main(arguments: Sequence[str]) -> int:
     if complaint:
         print(complaint, file=sys.stderr)
         return 1
-    if background:
-        daemons.start_in_background(daemons.ZOOKEEPER, command)
-        return 0
-    daemons.record(daemons.ZOOKEEPER, os.getpid())
+    try:
+        if background:
+            daemons.start_in_background(daemons.ZOOKEEPER, command)
+            return 0
+        daemons.record(daemons.ZOOKEEPER, os.getpid())
+    except OSError as error:
+        print(daemons.cannot_write(error), file=sys.stderr)
+        return 1
     sys.stdout.flush()
     return os.execv(command[0], command)  # the same process, so the same pid; the file is found stale when the server has ended
 

@@ -1,15 +1,21 @@
 """Log lines as Kafka's log4j.properties makes them: `[2026-01-01 12:00:00,000] INFO [Controller id=1] Starting (kafka.controller.KafkaController)`.
 
-Loggers have Kafka's names. Lines go to standard output; whoever starts a broker in the background sends that to a file.
+Loggers have Kafka's names. Lines go to standard output (`set_up_logging`), or where a log4j.properties sends them (`set_up_from_log4j`).
 """
 
 from __future__ import annotations
 
 import logging
 import sys
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Final, TextIO
 
-KAFKA_LEVELS: Final = {logging.WARNING: "WARN", logging.CRITICAL: "FATAL"}
+from pykafka_classic.common.log4j import Appender, AppenderKind, Log4jError, LoggingPlan, parse_log4j
+from pykafka_classic.edges.log_files import LogFile
+
+KAFKA_LINE: Final = "[%(asctime)s] %(levelname)s %(message)s (%(name)s)"
+KAFKA_LEVELS: Final = {5: "TRACE", logging.WARNING: "WARN", logging.CRITICAL: "FATAL"}
 
 # Libraries that tell of each connection attempt; our own lines say what an operator needs.
 QUIET: Final = ("kazoo", "twisted")
@@ -18,13 +24,13 @@ QUIET: Final = ("kazoo", "twisted")
 class KafkaFormatter(logging.Formatter):
     """The layout `[%d] %p %m (%c)` of log4j, with its names of levels. Times are local, with milliseconds."""
 
-    def __init__(self) -> None:
-        super().__init__("[%(asctime)s] %(levelname)s %(message)s (%(name)s)")
+    def __init__(self, line: str = KAFKA_LINE) -> None:
+        super().__init__(line)
+        self._line = line
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # the name is logging's
         """One line; the record itself is left as it is."""
-        level = KAFKA_LEVELS.get(record.levelno, record.levelname)
-        return f"[{record.asctime}] {level} {record.message} ({record.name})"
+        return self._line % {**record.__dict__, "levelname": KAFKA_LEVELS.get(record.levelno, record.levelname)}
 
 
 def set_up_logging(stream: TextIO | None = None, *, level: int = logging.INFO) -> None:
@@ -32,5 +38,43 @@ def set_up_logging(stream: TextIO | None = None, *, level: int = logging.INFO) -
     lines = logging.StreamHandler(sys.stdout if stream is None else stream)
     lines.setFormatter(KafkaFormatter())
     logging.basicConfig(level=level, handlers=[lines], force=True)
+    _hush({})
+
+
+def set_up_from_log4j(path: Path, variables: Mapping[str, str]) -> None:
+    """Send log lines where a log4j.properties says, replacing what was set up before. Raises Log4jError (the text names the file), OSError."""
+    try:
+        plan = parse_log4j(path.read_text(encoding="utf-8"), variables)
+    except ValueError as error:
+        raise Log4jError(f"Cannot understand {path}: {error}") from None
+    set_up_plan(plan)
+
+
+def set_up_plan(plan: LoggingPlan) -> None:
+    """Make the appenders of a plan and give them to its loggers. Raises OSError where a log file cannot be opened."""
+    made = {name: _handler(appender) for name, appender in plan.appenders.items()}
+    root = plan.loggers[""]
+    logging.basicConfig(level=logging.DEBUG if root.level is None else root.level, handlers=[made[name] for name in root.appenders], force=True)
+    for name, line in plan.loggers.items():
+        if name:
+            logger = logging.getLogger(name)
+            logger.handlers = [made[appender] for appender in line.appenders]
+            logger.setLevel(logging.NOTSET if line.level is None else line.level)
+            logger.propagate = line.additive
+    _hush(plan.loggers)
+
+
+def _hush(spoken_of: Mapping[str, object]) -> None:
     for name in QUIET:
-        logging.getLogger(name).setLevel(logging.WARNING)
+        if name not in spoken_of:
+            logging.getLogger(name).setLevel(logging.WARNING)
+
+
+def _handler(appender: Appender) -> logging.Handler:
+    handler: logging.Handler
+    if appender.kind is AppenderKind.CONSOLE:
+        handler = logging.StreamHandler(sys.stderr if appender.target == "System.err" else sys.stdout)
+    else:
+        handler = LogFile(appender)
+    handler.setFormatter(KafkaFormatter(appender.format))
+    return handler

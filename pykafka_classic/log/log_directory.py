@@ -27,6 +27,7 @@ from pykafka_classic.log.checkpoints import MalformedCheckpoint, OffsetCheckpoin
 from pykafka_classic.log.file_system import FileSystem
 
 LOCK_FILE: Final = ".lock"
+STRAY_SUFFIX: Final = "-stray"
 CLEAN_SHUTDOWN_FILE: Final = ".kafka_cleanshutdown"
 
 log = logging.getLogger("kafka.log.LogManager")
@@ -107,7 +108,14 @@ class LogDirectory:
             if parsed is None:
                 raise LogDirectoryError(
                     f"Found directory {self.file(name)}, '{name}' is not in the form of topic-partition or topic-partition.uniqueId-delete "
-                    "(if marked for deletion). Kafka's log directories (and children) should only contain Kafka topic data."
+                    "(if marked for deletion). Kafka's log directories (and children) should only contain Kafka topic data." + _advice(name)
                 )
             found.append((name, *parsed))
         return found
+
+
+def _advice(name: str) -> str:
+    """What to do with a directory that a later release has left: Kafka 2.8 does not start over it either."""
+    if not name.endswith(STRAY_SUFFIX):
+        return ""
+    return " It is a replica that belonged to this broker no more, set aside by Kafka 3: move it to another place."

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from pykafka_classic.common.clock import after
 from pykafka_classic.common.errors import ErrorCode
 from pykafka_classic.common.promise import Promise
 from pykafka_classic.common.topic_partition import TopicPartition
@@ -118,9 +119,11 @@ class FakeCluster:
         self.requests: list[tuple[int, Message]] = []  # as they are handled: broker, request
         self.refuse: Callable[[int, TopicPartition, Message], ErrorCode | None] = lambda *_: None
         self.before: Callable[[int, Message], Promise[None] | None] = lambda *_: None
+        self.delegate: Callable[[int, Message, int], Message | Promise[Message] | None] = lambda *_: None  # answers in place of what stands below
         self.latency_ms = latency_ms
         self.sessions: dict[int, dict[TopicPartition, Any]] = {}
         self.answers_sessions = False
+        self.long_polls = False  # a Fetch without anything to read waits for its max_wait_ms
         self.next_producer_id = 1000
         self.addresses: dict[int, tuple[str, int]] = {}  # where they are not fakes
         self.coordinator = 0
@@ -168,11 +171,14 @@ class FakeCluster:
 
     # What brokers do
 
-    def handle(self, broker: int, request: Message) -> Message:
+    def handle(self, broker: int, request: Message, version: int = 0) -> Message | Promise[Message]:
         """The answer."""
         self.requests.append((broker, request))
+        delegated = self.delegate(broker, request, version)
+        if delegated is not None:
+            return delegated
         name = ApiKey(request.API_KEY).name.lower()
-        answer: Message = getattr(self, f"_{name}")(broker, request)
+        answer: Message | Promise[Message] = getattr(self, f"_{name}")(broker, request)
         return answer
 
     def _api_versions(self, broker: int, request: Message) -> Message:
@@ -240,8 +246,14 @@ class FakeCluster:
             topics.append(ListOffsetsTopicResponse(topic.name, answers))
         return ListOffsetsResponse(topics=topics)
 
-    def _fetch(self, broker: int, request: Message) -> Message:
+    def _fetch(self, broker: int, request: Message) -> Message | Promise[Message]:
         assert isinstance(request, FetchRequest)
+        answer = self._fetch_now(broker, request)
+        if not self.long_polls or any(each.record_set or each.error_code for topic in answer.responses for each in topic.partition_responses):
+            return answer
+        return after(self.clock, request.max_wait_ms).then(lambda _: self._fetch_now(broker, request))
+
+    def _fetch_now(self, broker: int, request: FetchRequest) -> FetchResponse:
         asked = {TopicPartition(topic.topic, each.partition): each for topic in request.topics for each in topic.partitions}
         session_id = 0
         if self.answers_sessions:
@@ -373,37 +385,38 @@ class FakeChannel:
         self._end(Disconnected(f"fake:{FIRST_PORT + self.broker}: connection lost"))
 
     def _next(self) -> None:
-        if self._busy or not self._waiting:
+        if not self._busy and self._waiting:
+            self._busy = True
+            self._later(self._arrive, self._waiting[0])
+
+    def _later(self, step: Callable[..., None], *arguments: Any) -> None:
+        """After a while; not, where the connection is another one by then."""
+        connection = self._connection
+        self._cluster.clock.call_later(self._cluster.latency_ms(), lambda: step(*arguments) if connection == self._connection else None)
+
+    def _arrive(self, waiting: Waiting) -> None:
+        held = self._cluster.before(self.broker, waiting.request)
+        if held is None:
+            self._handle(waiting)
+        else:
+            held.when_settled(lambda _: self._handle(waiting))
+
+    def _handle(self, waiting: Waiting) -> None:
+        if waiting not in self._waiting:
             return
-        self._busy = True
-        connection, waiting = self._connection, self._waiting[0]
+        answer = self._cluster.handle(self.broker, waiting.request, waiting.version)
+        if not isinstance(answer, Promise):
+            self._later(self._answered, waiting, answer)
+        else:
+            answer.when_settled(lambda later: self._later(self._answered, waiting, later.result()) if waiting in self._waiting else None)
 
-        def arrive() -> None:
-            if connection != self._connection:
-                return
-            held = self._cluster.before(self.broker, waiting.request)
-            if held is None:
-                handle()
-            else:
-                held.when_settled(lambda _: handle())
-
-        def handle() -> None:
-            if connection != self._connection:
-                return
-            answer = self._cluster.handle(self.broker, waiting.request)
-            self._cluster.clock.call_later(self._cluster.latency_ms(), lambda: answered(answer))
-
-        def answered(answer: Message) -> None:
-            if connection != self._connection:
-                return
-            self._waiting.popleft()
-            self._busy = False
-            waiting.timer.cancel()
-            if not waiting.promise.settled:
-                waiting.promise.resolve(codec.decode(type(answer), waiting.version, codec.encode(answer, waiting.version))[0])
-            self._next()
-
-        self._cluster.clock.call_later(self._cluster.latency_ms(), arrive)
+    def _answered(self, waiting: Waiting, answer: Message) -> None:
+        self._waiting.popleft()
+        self._busy = False
+        waiting.timer.cancel()
+        if not waiting.promise.settled:
+            waiting.promise.resolve(codec.decode(type(answer), waiting.version, codec.encode(answer, waiting.version))[0])
+        self._next()
 
     def _end(self, reason: Disconnected) -> None:
         self._connection += 1

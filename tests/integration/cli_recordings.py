@@ -110,6 +110,11 @@ def run(tool: Program, arguments: Sequence[str], stdin: str | None = None) -> tu
     return status, output.getvalue(), errors.getvalue()
 
 
+def is_played(case: Case) -> bool:
+    """Whether a case is played: we have the tool, and it ends by itself."""
+    return tool_named(case["argv"][0]) is not None and "stopped_after_s" not in case
+
+
 class Replay:
     """One recording on one cluster, case by case."""
 
@@ -139,7 +144,7 @@ class Replay:
         for case in self._cases:
             for step in case.get("before", ()):
                 self._step(step)
-            if tool_named(case["argv"][0]) is not None:
+            if is_played(case):
                 played[case["name"]] = self._case(case)
         return played
 

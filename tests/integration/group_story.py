@@ -38,6 +38,9 @@ class Member(ChildProcess):
         self.partitions: set[int] = set()
         self.changes = 0  # how often its partitions have changed
         self.read: list[str] = []
+        self.places: list[tuple[int, int]] = []  # partition and offset of each
+        self.skipped: list[str] = []  # records that were left out within one ownership
+        self._next: dict[int, int] = {}  # partition -> the offset that has to come, as long as it is owned
         self._position = 0
 
     def start(self) -> None:
@@ -59,6 +62,8 @@ class Member(ChildProcess):
         match event["name"]:
             case "record_data":
                 self.read.append(event["value"])
+                self.places.append((event["partition"], event["offset"]))
+                self._check_order(event["partition"], event["offset"])
             case "assignment":
                 self._own(set(event["partitions"]))
             case "partitions_assigned":
@@ -66,8 +71,14 @@ class Member(ChildProcess):
             case "partitions_revoked":
                 self._own(self.partitions - {each["partition"] for each in event["partitions"]})
 
+    def _check_order(self, partition: int, offset: int) -> None:
+        if offset > self._next.get(partition, offset):  # reading something again is allowed
+            self.skipped.append(f"{partition}: {offset} instead of {self._next[partition]}")
+        self._next[partition] = offset + 1
+
     def _own(self, partitions: set[int]) -> None:
         self.changes += partitions != self.partitions
+        self._next = {partition: offset for partition, offset in self._next.items() if partition in partitions & self.partitions}
         self.partitions = partitions
 
 

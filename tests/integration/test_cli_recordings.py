@@ -7,10 +7,10 @@ import functools
 import pytest
 
 from tests.integration.cli_differences import DIFFERENCES
-from tests.integration.cli_recordings import DATA, Played, play, recording, tool_named
+from tests.integration.cli_recordings import DATA, Played, is_played, play, recording
 
 RECORDINGS = tuple(sorted(path.stem for path in DATA.glob("*.json") if not path.stem.startswith("old-")))
-CASES = [(name, case["name"]) for name in RECORDINGS for case in recording(name)["cases"] if tool_named(case["argv"][0]) is not None]
+CASES = [(name, case["name"]) for name in RECORDINGS for case in recording(name)["cases"] if is_played(case)]
 
 
 @pytest.fixture(scope="module")

@@ -183,3 +183,4 @@ def test_each_record_is_read_and_in_steady_state_by_one_member(story: Story, gro
     read = group.read
     assert not story.once - set(read) and not story.at_least_once - set(read), "left out"
     assert {value: count for value, count in read.items() if count > 1 and value in story.once} == {}, "read twice in steady state"
+    assert [member.skipped for member in group.members if member.skipped] == [], "order broken"

@@ -79,9 +79,22 @@ def test_zookeeper_and_a_broker_are_started_and_stopped_in_the_background(operat
     wait_until(lambda: operator.brokers_known() == 1, seconds=60)
     assert "WARN The configuration 'no.such.key' was supplied but isn't a known config" in operator.written()
     assert "INFO [KafkaServer id=0] started (kafka.server.KafkaServer)" in operator.written()
+    assert "[KafkaServer id=0] started" in (operator.logs / "server.log").read_text()
+
+    for name in ("server.log", "controller.log", "kafkaServer.out"):  # as logrotate does
+        (operator.logs / name).rename(operator.logs / f"{name}.1")
+    os.environ["SIGNAL"] = "HUP"
+    assert operator.run("kafka-server-stop.sh").returncode == 0
+    assert operator.run("zookeeper-server-stop.sh").returncode == 0  # to ZooKeeper it means nothing
+    del os.environ["SIGNAL"]
+    wait_until(lambda: all((operator.logs / name).exists() for name in ("server.log", "controller.log", "kafkaServer.out")), seconds=60)
+    assert operator.brokers_known() == 1
 
     assert operator.run("kafka-server-stop.sh").returncode == 0
     wait_until(lambda: "[KafkaServer id=0] shut down completed" in operator.written(), seconds=60)
+    told = (operator.logs / "server.log").read_text()  # the new files have what came after SIGHUP, and only that
+    assert "[KafkaServer id=0] Starting controlled shutdown" in told
+    assert "[KafkaServer id=0] started" not in told + operator.written()
     wait_until(lambda: operator.run("kafka-server-stop.sh").returncode == 1, seconds=60)
     assert operator.run("zookeeper-server-stop.sh").returncode == 0
     wait_until(lambda: not list(operator.logs.glob("*.pid")) or operator.run("zookeeper-server-stop.sh").returncode == 1, seconds=60)
@@ -104,6 +117,22 @@ def test_bad_value_ends_with_status_1_and_says_what_is_allowed(operator: Operato
     outcome = operator.run("kafka-server-start.sh", *operator.broker_arguments(), "--override", "num.io.threads=0")
     assert outcome.returncode == 1
     assert outcome.stderr == "Invalid value 0 for configuration num.io.threads: Value must be at least 1\nnum.io.threads takes an INT in [1,...]\n"
+
+
+@pytest.mark.parametrize("tool", [["kafka-server-start.sh"], ["kafka-server-start.sh", "-daemon"]])
+def test_log_directory_that_takes_no_files_is_told(operator: Operator, tool: list[str]) -> None:
+    operator.logs.write_text("a file where a folder should be\n")
+    outcome = operator.run(*tool, *operator.broker_arguments())
+    operator.logs.unlink()
+    assert outcome.returncode == 1
+    assert outcome.stderr == f"Cannot write to the log directory {operator.logs}: File exists. Set LOG_DIR to another one.\n"
+
+
+def test_log_file_that_cannot_be_is_told_before_anything_starts(operator: Operator) -> None:
+    (operator.logs / "server.log").mkdir(parents=True)
+    outcome = operator.run("kafka-server-start.sh", *operator.broker_arguments())
+    assert outcome.returncode == 1
+    assert outcome.stderr == f"Cannot set up the logs: [Errno 21] Is a directory: '{operator.logs / 'server.log'}'\n"
 
 
 def test_launcher_without_an_environment_says_what_to_do(tmp_path: Path) -> None:

@@ -68,6 +68,10 @@ class Witness:
         found = self._client.exists(broker_ids.path(broker))
         return found.ephemeralOwner if found else 0
 
+    def broker_epoch(self, broker: int) -> int:
+        """czxid of a broker's registration."""
+        return int(self._client.get(broker_ids.path(broker))[1].czxid)
+
     def state(self, topic: str, partition: int) -> TopicPartitionStateZNode:
         """What the controller wrote last."""
         return partition_state.decode(self._client.get(partition_state.path(topic, partition))[0])

@@ -19,6 +19,7 @@ WITHOUT_MIRROR = {"families", "sequential", "errors", "paths_to_create", "partit
 TESTED_IN = {"edges": "tests/edges", "testing": "tests/integration"}
 
 LAUNCHER = re.compile(r'#!/bin/sh\nexec "\$\(dirname "\$\(readlink -f "\$0"\)"\)/kafka-run-class\.sh" (\w+) "\$@"\n')
+COMMANDS_OF_OUR_OWN = {"pkc": "pykafka_classic.cli.pkc.main:run"}  # not one of Kafka's
 SCRIPTS_OF_THEIR_OWN = {"kafka-run-class.sh", "setup.sh", "lock.sh"}
 
 
@@ -75,7 +76,8 @@ def test_every_launcher_has_its_command() -> None:
 
 def test_every_tool_is_a_console_command_and_has_its_launcher() -> None:
     scripts = dict(line.split(" = ") for line in settings()["options.entry_points"]["console_scripts"].strip().splitlines())
-    assert scripts == {name: f"pykafka_classic.cli.{module}:run" for name, module in TOOLS.items()}
+    tools = {name: f"pykafka_classic.cli.{module}:run" for name, module in TOOLS.items()}
+    assert scripts == {**tools, **COMMANDS_OF_OUR_OWN}
     assert {f"{name}.sh" for name in TOOLS} <= {path.name for path in (ROOT / "tools").glob("*.sh")}
 
 

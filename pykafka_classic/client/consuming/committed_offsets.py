@@ -11,7 +11,7 @@ from typing import Final
 from pykafka_classic.client.consuming.consumer_errors import CommitFailed, RebalanceInProgress
 from pykafka_classic.client.consuming.consumer_settings import ConsumerSettings
 from pykafka_classic.client.consuming.coordinator_link import CoordinatorLink
-from pykafka_classic.client.consuming.group_member import GroupMember
+from pykafka_classic.client.consuming.group_member import Generation, GroupMember, MemberState
 from pykafka_classic.client.offset_and_metadata import OffsetAndMetadata
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.topic_partition import TopicPartition
@@ -57,9 +57,12 @@ class CommittedOffsets:
         assert isinstance(response, OffsetCommitResponse)
         for topic in response.topics:
             for answer in topic.partitions:
-                self._check_commit(ErrorCode(answer.error_code), TopicPartition(topic.name, answer.partition_index))
+                self._check_commit(ErrorCode(answer.error_code), TopicPartition(topic.name, answer.partition_index), generation)
 
-    def _check_commit(self, code: ErrorCode, partition: TopicPartition) -> None:
+    def _check_commit(self, code: ErrorCode, partition: TopicPartition, generation: Generation) -> None:
+        if code in _NOT_A_MEMBER and (generation != self._member.generation or self._member.state is MemberState.JOINING):
+            # A cooperative member commits while it joins: the commit may reach the group when that is in its next generation already, and we in it.
+            raise RebalanceInProgress(f"offsets of group {self._link.group_id!r} were not committed: it has begun a new generation meanwhile ({code.name})")
         if code in _NOT_A_MEMBER:
             self._member.lost(f"OffsetCommit: {code.name}")
             raise CommitFailed(

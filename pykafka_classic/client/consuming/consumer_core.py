@@ -21,7 +21,7 @@ from pykafka_classic.client.consuming.consumer_errors import IllegalState
 from pykafka_classic.client.consuming.consumer_settings import ConsumerSettings
 from pykafka_classic.client.consuming.coordinator_link import CoordinatorLink
 from pykafka_classic.client.consuming.fetcher import Fetcher
-from pykafka_classic.client.consuming.group_member import GroupMember, MemberState
+from pykafka_classic.client.consuming.group_member import NO_GENERATION, GroupMember, MemberState
 from pykafka_classic.client.consuming.offset_lookup import EARLIEST, LATEST, FoundOffset
 from pykafka_classic.client.consuming.positions import Positions
 from pykafka_classic.client.consuming.rebalance import Rebalance, RebalanceListener, SilentListener
@@ -122,7 +122,7 @@ class ConsumerCore:
                 self._member.poll_ended()
 
     async def _poll(self, deadline_ms: float, count: int) -> list[ConsumerRecord]:
-        while True:
+        while not self._closed:
             if self._subscribed:
                 self._keep_membership()
             self._auto_commit()
@@ -135,6 +135,7 @@ class ConsumerCore:
                 return records
             if not self._fetcher.has_records:
                 await self._bell.wait(deadline_ms)
+        return []
 
     def wake(self) -> None:
         """End the poll that waits, or the next one."""
@@ -229,6 +230,7 @@ class ConsumerCore:
         if self._closed:
             return
         self._closed = True
+        self._bell.ring()  # a poll that is under way ends
         limit = self._clock.call_later(timeout_ms, self.cluster.close)
         try:
             if self._commits is not None and self.settings.enable_auto_commit and self.assigned:
@@ -263,7 +265,8 @@ class ConsumerCore:
         assert self._member is not None
         failure: Exception | None = None
         while self._member.rejoin_needed and self._subscribed and not self._closed:
-            if not self._prepared:
+            given_up = self._member.generation.generation_id == NO_GENERATION and bool(self.assigned)
+            if not self._prepared or given_up:
                 failure = failure or await _outcome(self._rebalance.prepare(self._member.generation))
                 self._prepared = True
             try:

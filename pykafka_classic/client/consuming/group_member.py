@@ -128,7 +128,7 @@ class GroupMember:
             if self.state is MemberState.JOINING:
                 self.state = MemberState.STABLE if had_generation and self.generation.generation_id != NO_GENERATION else MemberState.NOT_A_MEMBER
             raise
-        if joined is None:
+        if joined is None or self.state is not MemberState.JOINING:  # given up meanwhile
             self.rejoin_needed = True
             return None
         self.state = MemberState.STABLE

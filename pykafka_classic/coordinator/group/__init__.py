@@ -5,7 +5,10 @@ them, the leader, is handed the list of members; its assignment comes back with 
 tell who is still there.
 
 Reading order: `group_metadata.py` (the states as a table), `group_coordinator.py` (join, sync, heartbeat, leave), `rebalance.py` (how a generation begins),
-`offsets.py` (committed offsets), `group_records.py` (what is written), `group_store.py` (which groups are ours; loading and unloading), `expiration.py`.
+`offsets.py` (committed offsets), `group_records.py` (what is written), `group_store.py` (which groups are ours), `loading.py` and `loaded_records.py` (taking
+over what another broker wrote), `expiration.py`. docs/groups.md tells the same to those who use it.
 
-Mirrors kafka.coordinator.group. Differs from Kafka: single-threaded, so there are no locks; timers are a seam.
+Mirrors kafka.coordinator.group.
+
+Differs from Kafka: single-threaded, so there are no locks; timers are a seam; a record that cannot be read does not spoil the load of its partition.
 """

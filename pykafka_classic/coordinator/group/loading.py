@@ -5,6 +5,9 @@ groups answer (facts/coordination.md 5.8). What the records mean is in `loaded_r
 
 The replica manager tells of an election only where this broker did not lead before. So a second one without a resignation in between means that something
 unknown happened meanwhile: the groups of the earlier term are unloaded at once, with their timers, and the partition is read again.
+
+Differs from Kafka: a partition that cannot be read to its end has no coordinator here, and the log says why; Kafka answers with what it has read so far, and
+has forgotten the other offsets.
 """
 
 from __future__ import annotations
@@ -53,9 +56,11 @@ class GroupLoader:
 
     def on_resignation(self, partition: int, leader_epoch: int | None) -> None:
         """This broker leads the partition no more; without an epoch the partition is being deleted."""
-        if leader_epoch is not None:
-            if leader_epoch < self._epochs.get(partition, -1):
-                return
+        if leader_epoch is None:
+            self._epochs.pop(partition, None)  # a topic of the same name begins with epoch 0
+        elif leader_epoch < self._epochs.get(partition, -1):
+            return
+        else:
             self._epochs[partition] = leader_epoch
         if partition in self._store.owned or partition in self._store.loading:
             log.info("[GroupCoordinator]: Resigned as the group coordinator for partition %d in epoch %s", partition, leader_epoch)

@@ -1,4 +1,8 @@
-"""JoinGroup (key 11). facts/coordination.md 5.4."""
+"""JoinGroup (key 11). facts/coordination.md 5.4.
+
+Differs from Kafka: a leader that asks in a version before 5, which cannot name static members, is told of them without their instance ids; Kafka answers
+UNSUPPORTED_VERSION.
+"""
 
 from __future__ import annotations
 

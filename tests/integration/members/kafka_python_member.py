@@ -6,10 +6,11 @@ import json
 import signal
 import sys
 import warnings
+from collections.abc import Iterable
 
 with warnings.catch_warnings():  # its own use of what Python will drop one day
     warnings.simplefilter("ignore")
-    from kafka import KafkaConsumer
+    from kafka import ConsumerRebalanceListener, KafkaConsumer, TopicPartition
     from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssignor
     from kafka.coordinator.assignors.range import RangePartitionAssignor
     from kafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
@@ -21,6 +22,29 @@ STRATEGIES = {
     "sticky": StickyPartitionAssignor,
     "cooperative-sticky": CooperativeStickyAssignor,
 }
+
+
+class Owned(ConsumerRebalanceListener):  # type: ignore[misc]  # kafka-python has no types
+    """Prints each change: a member that wakes may lose all and get it again within one poll."""
+
+    def __init__(self) -> None:
+        self._partitions: set[int] = set()
+
+    def on_partitions_assigned(self, assigned: Iterable[TopicPartition]) -> None:
+        """After a rebalance: all, or with a cooperative assignor what is new."""
+        self._now(self._partitions | {each.partition for each in assigned})
+
+    def on_partitions_revoked(self, revoked: Iterable[TopicPartition]) -> None:
+        """Before a rebalance."""
+        self._now(self._partitions - {each.partition for each in revoked})
+
+    def on_partitions_lost(self, lost: Iterable[TopicPartition]) -> None:
+        """The group has gone on without this member."""
+        self.on_partitions_revoked(lost)
+
+    def _now(self, partitions: set[int]) -> None:
+        self._partitions = partitions
+        print(json.dumps({"name": "assignment", "partitions": sorted(partitions)}), flush=True)
 
 
 def main(bootstrap: str, topic: str, group: str, strategy: str, instance: str | None = None) -> None:
@@ -39,15 +63,9 @@ def main(bootstrap: str, topic: str, group: str, strategy: str, instance: str | 
         fetch_max_wait_ms=100,
     )
     consumer.partitions_for_topic(topic)  # a leader that assigns before it knows the topic, while poll's time runs out, falls silent for good
-    consumer.subscribe([topic])
-    owned: list[int] = []
+    consumer.subscribe([topic], listener=Owned())
     while not ending:
-        polled = consumer.poll(1000)
-        now = sorted(each.partition for each in consumer.assignment())
-        if now != owned:
-            owned = now
-            print(json.dumps({"name": "assignment", "partitions": owned}), flush=True)
-        for place, records in polled.items():
+        for place, records in consumer.poll(1000).items():
             for record in records:
                 print(json.dumps({"name": "record_data", "partition": place.partition, "offset": record.offset, "value": record.value.decode()}), flush=True)
     consumer.close()

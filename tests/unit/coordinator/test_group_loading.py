@@ -190,6 +190,15 @@ def test_a_resignation_of_an_old_epoch_is_ignored() -> None:
     assert harness.heartbeat(member) is ErrorCode.NONE
 
 
+def test_a_topic_that_was_deleted_and_made_again_has_a_coordinator_again() -> None:
+    harness = Harness()
+    harness.load(leader_epoch=5)
+    harness.groups.loader.on_resignation(0, None)
+    assert harness.join().result().error is ErrorCode.NOT_COORDINATOR
+    harness.load(leader_epoch=0)
+    assert harness.join(require_known_member_id=True).result().error is ErrorCode.MEMBER_ID_REQUIRED
+
+
 def test_unloading_ends_every_timer_of_the_groups() -> None:
     harness = Harness(group_initial_rebalance_delay_ms=3000)
     idle = harness.clock.pending  # the expiry's

@@ -255,6 +255,13 @@ def test_a_directory_that_is_no_log_stops_the_start(broker: Broker) -> None:
     assert isinstance(broker.manager().load().error(), LogDirectoryError)
 
 
+def test_a_replica_that_kafka_3_set_aside_stops_the_start_as_it_stops_kafka_2_8_and_it_is_told_what_to_do(broker: Broker) -> None:
+    """Asked of both: 2.8.2 dies over such a directory ("is not in the form of topic-partition"), 3.9.1 loads it and leaves it alone."""
+    broker.file_system.make_directory(f"/a/flights-0.{'0123456789abcdef' * 2}-stray")
+    with pytest.raises(LogDirectoryError, match=r"is not in the form of topic-partition .* set aside by Kafka 3: move it"):
+        broker.manager().load().result()
+
+
 def test_a_failing_disk_takes_its_log_dir_offline_and_the_others_go_on(broker: Broker) -> None:
     manager = broker.start()
     logs = [manager.get_or_create_log(flights(partition)) for partition in range(2)]

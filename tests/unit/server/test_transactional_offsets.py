@@ -136,6 +136,15 @@ def test_markers_reach_ordinary_partitions_too_and_each_has_its_own_error(coordi
     assert marker.is_control
 
 
+def test_a_log_of_an_older_format_takes_no_marker() -> None:
+    cluster = ReplicaCluster(topic_configs={"flights": {"message.format.version": "0.10.2"}})
+    leader = Coordinator(cluster[0])
+    cluster.create([0, 1, 2], FLIGHTS)
+    cluster.advance()
+    assert leader.end(FLIGHTS, commit=True) == [ErrorCode.UNSUPPORTED_FOR_MESSAGE_FORMAT]
+    assert leader.broker.bytes_of(FLIGHTS) == b""
+
+
 def test_a_zombie_producer_or_coordinator_is_fenced(coordinators: list[Coordinator]) -> None:
     leader = coordinators[0]
     assert leader.end(OFFSETS, commit=True, epoch=3, coordinator_epoch=4) == [ErrorCode.NONE]

@@ -1,0 +1,187 @@
+"""ZooKeeper's tree as a table of paths, what has changed in it, and a drawing of both. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Final
+
+ROOT: Final = "/"
+ELLIPSIS: Final = "..."
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]+")
+
+
+class Mark(Enum):
+    """What became of a node."""
+
+    ADDED = "+"
+    REMOVED = "-"
+    CHANGED = "~"
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A node. `czxid` tells a node that was made anew from one that was written; `mzxid` orders changes; `version` counts writes."""
+
+    data: bytes | None
+    ephemeral: bool = False
+    czxid: int = 0
+    mzxid: int = 0
+    version: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A node before and after; None: it was not there."""
+
+    path: str
+    before: Node | None
+    after: Node | None
+
+    @property
+    def mark(self) -> Mark:
+        """What became of it."""
+        if self.before is None:
+            return Mark.ADDED
+        return Mark.REMOVED if self.after is None else Mark.CHANGED
+
+
+def change_of(path: str, before: Node | None, after: Node | None) -> Change | None:
+    """The change between two looks; None where there is none: the same data in the same node, however often it was written."""
+    if before is None and after is None:
+        return None
+    if before is not None and after is not None and (before.data, before.czxid, before.ephemeral) == (after.data, after.czxid, after.ephemeral):
+        return None
+    return Change(path, before, after)
+
+
+def in_order(changes: Iterable[Change]) -> list[Change]:
+    """What is gone first, the deepest first; then what was made or written, as ZooKeeper did it."""
+    return sorted(
+        changes, key=lambda each: (0, -each.path.count("/"), sort_key(each.path)) if each.after is None else (1, each.after.mzxid, sort_key(each.path))
+    )
+
+
+def parent_of(path: str) -> str:
+    """The path above; of the root: the root."""
+    return path.rpartition("/")[0] or ROOT
+
+
+def name_of(path: str) -> str:
+    """The last part of a path."""
+    return path.rpartition("/")[2] or ROOT
+
+
+def child_path(path: str, name: str) -> str:
+    """The path of a child."""
+    return f"{path.rstrip('/')}/{name}"
+
+
+def sort_key(path: str) -> tuple[tuple[int, int, str], ...]:
+    """Names by the alphabet, numbers by their value before them."""
+    return tuple((0, int(part), "") if part.isdecimal() and part.isascii() else (1, 0, part) for part in path.split("/"))
+
+
+def with_parents(paths: Iterable[str], root: str = ROOT) -> set[str]:
+    """These paths, and all between them and the root."""
+    found = set()
+    for path in paths:
+        step = path
+        while step not in found:
+            found.add(step)
+            if step in (root, ROOT):
+                break
+            step = parent_of(step)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a drawing: its mark, if the node has changed, and the text."""
+
+    mark: Mark | None
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.mark.value if self.mark else ' '} {self.text}".rstrip()
+
+
+def draw(nodes: Mapping[str, Node], root: str = ROOT, *, width: int | None = None) -> Iterator[Line]:
+    """The tree below a path, the path first."""
+    yield from _drawn({path: (None, _text(name_of(path), node)) for path, node in nodes.items()}, root, width)
+
+
+def draw_changes(changes: Iterable[Change], root: str = ROOT, *, width: int | None = None) -> Iterator[Line]:
+    """The branches of the tree that lead to changes, with marks: what is gone stands there for the last time."""
+    marked: dict[str, tuple[Mark | None, str]] = {each.path: (each.mark, _changed_text(each)) for each in changes}
+    for path in with_parents(marked, root):
+        marked.setdefault(path, (None, name_of(path)))
+    yield from _drawn(marked, root, width)
+
+
+def change_as_json(change: Change) -> dict[str, Any]:
+    """A change as an object; `data` as of now, `before` as it was."""
+    now = change.after or change.before
+    found: dict[str, Any] = {"change": change.mark.value, "path": change.path, "ephemeral": bool(now and now.ephemeral)}
+    if change.after is not None:
+        found["data"] = plain(change.after.data)
+    if change.before is not None:
+        found["before"] = plain(change.before.data)
+    return found
+
+
+def node_as_json(path: str, node: Node) -> dict[str, Any]:
+    """A node as an object."""
+    return {"path": path, "data": plain(node.data), "ephemeral": node.ephemeral, "version": node.version}
+
+
+def plain(data: bytes | None) -> str | None:
+    """Data as text; what is no UTF-8 is escaped."""
+    return None if data is None else data.decode("utf-8", "backslashreplace")
+
+
+def _drawn(texts: Mapping[str, tuple[Mark | None, str]], root: str, width: int | None) -> Iterator[Line]:
+    children: dict[str, list[str]] = {}
+    for path in texts:
+        if path != root:
+            children.setdefault(parent_of(path), []).append(path)
+    if root in texts:
+        mark, text = texts[root]
+        yield Line(mark, _cut(f"{root}{text.removeprefix(name_of(root))}", width))
+    yield from _branches(texts, children, root, "", width)
+
+
+def _branches(  # it calls itself
+    texts: Mapping[str, tuple[Mark | None, str]], children: Mapping[str, list[str]], path: str, indent: str, width: int | None
+) -> Iterator[Line]:
+    below = sorted(children.get(path, ()), key=sort_key)
+    for place, child in enumerate(below):
+        is_last = place == len(below) - 1
+        mark, text = texts[child]
+        yield Line(mark, _cut(f"{indent}{'└── ' if is_last else '├── '}{text}", width))
+        yield from _branches(texts, children, child, indent + ("    " if is_last else "│   "), width)
+
+
+def _text(name: str, node: Node) -> str:
+    data = _one_line(node.data)
+    return f"{name}{' *' if node.ephemeral else ''}{f'  {data}' if data else ''}"
+
+
+def _changed_text(change: Change) -> str:
+    if change.before is None or change.after is None:
+        node = change.after or change.before
+        assert node is not None
+        return _text(name_of(change.path), node)
+    if change.before.data == change.after.data:
+        return f"{_text(name_of(change.path), change.after)}  (made anew)"
+    return f"{_text(name_of(change.path), change.after)}  (was {_one_line(change.before.data) or 'empty'})"
+
+
+def _one_line(data: bytes | None) -> str:
+    return _CONTROL.sub(" ", plain(data) or "")
+
+
+def _cut(text: str, width: int | None) -> str:
+    return text if width is None or len(text) <= width else f"{text[: max(0, width - len(ELLIPSIS))]}{ELLIPSIS}"

@@ -137,7 +137,7 @@ def _told(error: Exception) -> str:
 
     if isinstance(error, ClientTimeout | InvalidSetting | NoBrokers | UnsupportedByBrokers):
         text = str(error)
-        return f"{text[:1].upper()}{text[1:].rstrip('.')}."
+        return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '?')) else '.'}"
     return sentence_of(error, NAME)
 
 

@@ -8,7 +8,7 @@ import click
 
 
 def parse_properties(given: Iterable[str]) -> dict[str, str]:
-    """`linger.ms=5` as linger_ms: "5". UsageError for what is no such pair."""
+    """`linger.ms=5` as "linger_ms": "5". UsageError for what is no such pair."""
     found = {}
     for each in given:
         name, equals, value = each.partition("=")

@@ -24,9 +24,9 @@ def test_what_names_no_partition_is_refused(text: str) -> None:
 def test_records_up_to_the_end_are_taken_and_then_it_is_finished() -> None:
     plan = ReadPlan({A: 5, B: 0}, {A: 7, B: 1})
     assert [plan.takes(A, 5), plan.takes(A, 6), plan.takes(A, 7)] == [True, True, False]
-    assert plan.open == {B} and not plan.finished
-    assert plan.takes(B, 0) and plan.finished
-    assert plan.printed == 3
+    assert (plan.open, plan.finished) == ({B}, False)
+    assert plan.takes(B, 0)
+    assert (plan.open, plan.finished, plan.printed) == (set(), True, 3)
 
 
 def test_a_partition_in_which_nothing_is_to_be_read_is_not_opened() -> None:

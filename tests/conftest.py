@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import signal
+
 from hypothesis import settings
 
 # A busy machine is no failure; what takes too long is seen in the total.
 settings.register_profile("without deadlines", deadline=None)
 settings.load_profile("without deadlines")
+
+# A shell has its background jobs ignore Ctrl-C, and so would all tools that the tests start: those that send them Ctrl-C would wait in vain.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)

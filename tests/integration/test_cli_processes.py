@@ -9,7 +9,8 @@ import select
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -34,6 +35,16 @@ def tool(name: str) -> str:
 def run(name: str, *words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
     """Run a launcher to its end."""
     return subprocess.run([tool(name), *words], input=stdin, capture_output=True, text=True, timeout=60, check=False)
+
+
+@contextmanager
+def started(command: Sequence[str]) -> Iterator[subprocess.Popen[str]]:
+    """A tool that goes on until it is stopped; killed at the end if nothing else has stopped it."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def said(name: str, *words: str) -> str:
@@ -86,7 +97,7 @@ def test_records_in_a_beginners_notebook(cluster: LocalCluster) -> None:
 def test_a_consumer_that_is_stopped_with_ctrl_c_commits_and_tells_how_much_it_has_read(cluster: LocalCluster) -> None:
     run("kafka-console-producer", "--bootstrap-server", cluster.bootstrap, "--topic", "stopped", stdin="a\nb\n")
     command = [tool("kafka-console-consumer"), "--bootstrap-server", cluster.bootstrap, "--topic", "stopped", "--group", "stops", "--from-beginning"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as reading:
+    with started(command) as reading:
         assert reading.stdout is not None and reading.stderr is not None
         assert [reading.stdout.readline() for _ in range(2)] == ["a\n", "b\n"]
         time_of_signal = time.monotonic()
@@ -112,7 +123,7 @@ def test_replicas_are_compared_until_it_is_stopped(cluster: LocalCluster) -> Non
     said("kafka-topics", "--bootstrap-server", cluster.bootstrap, "--create", "--topic", "compared", "--partitions", "2", "--replication-factor", "3")
     run("kafka-console-producer", "--bootstrap-server", cluster.bootstrap, "--topic", "compared", "--request-required-acks", "all", stdin="a\nb\nc\n")
     words = ("--broker-list", cluster.bootstrap, "--topic-white-list", "compared", "--time", "-2", "--report-interval-ms", "200", "--max-wait-ms", "100")
-    with subprocess.Popen([tool("kafka-replica-verification"), *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as verifying:
+    with started([tool("kafka-replica-verification"), *words]) as verifying:
         assert verifying.stdout is not None and verifying.stderr is not None
         date = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}"
         assert re.fullmatch(rf"{date}: verification process is started\.\n", verifying.stdout.readline())
@@ -158,24 +169,24 @@ def test_a_chroot_that_is_not_there_is_not_made(cluster: LocalCluster) -> None:
 
 
 def test_ctrl_c_leaves_at_once_with_status_130_and_without_a_word(cluster: LocalCluster) -> None:
-    with subprocess.Popen([tool("zookeeper-shell"), cluster.zookeeper.address, "watch", "/"], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as watching:
+    with started([tool("zookeeper-shell"), cluster.zookeeper.address, "watch", "/"]) as watching:
         assert watching.stdout is not None and watching.stderr is not None
-        while b"SyncConnected" not in watching.stdout.readline():
-            pass
+        while "SyncConnected" not in watching.stdout.readline():
+            assert watching.poll() is None
         time_of_signal = time.monotonic()
         watching.send_signal(signal.SIGINT)
         assert watching.wait(30) == 130
         assert time.monotonic() - time_of_signal < AT_ONCE_S
-        assert watching.stderr.read() == b""
+        assert watching.stderr.read() == ""
 
 
 def test_ctrl_c_while_a_tool_still_looks_for_its_cluster_is_no_different() -> None:
-    with subprocess.Popen([tool("kafka-topics"), "--zookeeper", f"127.0.0.1:{free_ports(1)[0]}", "--list"], stderr=subprocess.PIPE) as looking:
+    with started([tool("kafka-topics"), "--zookeeper", f"127.0.0.1:{free_ports(1)[0]}", "--list"]) as looking:
         assert looking.stderr is not None
         wait_until(lambda: _has_threads(looking.pid), seconds=30)  # kazoo's thread: it is connecting
         looking.send_signal(signal.SIGINT)
         assert looking.wait(30) == 130
-        assert looking.stderr.read() == b""
+        assert looking.stderr.read() == ""
 
 
 def _has_threads(pid: int) -> bool:

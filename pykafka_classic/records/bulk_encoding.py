@@ -15,6 +15,9 @@ _TABLE: Final = 16_384
 _VARINTS: Final = tuple(encode_varlong(number) for number in range(_TABLE))  # of numbers that are not negative
 
 
+SIZE_MIN: Final = 30  # bytes that a record takes at most without key, value and headers
+
+
 class Encodable(Protocol):
     """A record before it has an offset."""
 
@@ -64,7 +67,7 @@ def encode_records(records: Sequence[Encodable], base_timestamp: int) -> bytes:
 
 def size_bound(key: bytes | None, value: bytes | None, headers: Sequence[tuple[str, bytes | None]]) -> int:
     """Bytes that a record takes at most in a batch of magic 2."""
-    size = 30 + (len(key) if key else 0) + (len(value) if value else 0)
+    size = SIZE_MIN + (len(key) if key else 0) + (len(value) if value else 0)
     for name, content in headers:
         size += 10 + 4 * len(name) + (len(content) if content else 0)
     return size

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pykafka_classic.clients import Consumer, Producer, RecordMetadata
+from pykafka_classic.clients import Consumer, Producer, RecordMetadata, TopicPartition
 from pykafka_classic.edges.child_processes import wait_until
 from pykafka_classic.testing.cluster import LocalCluster
 from tests.integration.conftest import KEEP, assert_no_stack_traces
@@ -129,3 +129,23 @@ def test_a_consumer_reads_on_while_leaders_and_coordinator_die_one_after_the_oth
         thread.join()
     first_seen = {partition: [offset for number, offset in dict.fromkeys(seen) if number == partition] for partition in range(PARTITIONS)}
     assert all(offsets == sorted(offsets) for offsets in first_seen.values())
+
+
+def test_a_consumer_reads_from_the_replica_of_its_rack(tmp_path: Path) -> None:
+    cluster = LocalCluster(tmp_path, brokers=2, overrides={**KEEP, "replica.selector.class": "org.apache.kafka.common.replica.RackAwareReplicaSelector"})
+    for number, broker in enumerate(cluster.brokers):
+        broker._properties["broker.rack"] = f"rack-{number}"
+    with cluster:
+        create_topic(cluster.bootstrap, "racks", assignment=[[0, 1]])
+        with Consumer(cluster.bootstrap, client_rack="rack-1", start="earliest", fetch_max_wait_ms=100) as consumer:
+            consumer.assign([("racks", 0)])
+            assert consumer.poll(timeout_ms=1_000) == []
+            with Producer(cluster.bootstrap, acks="all") as producer:
+                for number in range(100):
+                    producer.send("racks", str(number))
+            assert [int(record.value or b"") for record in consumer.until_idle(2_000)] == list(range(100))
+            assert consumer._core.assigned[TopicPartition("racks", 0)].preferred_replica == 1
+            cluster.brokers[1].kill()
+            with Producer(cluster.bootstrap, acks=1) as producer:
+                producer.send("racks", "again").result()
+            eventually(lambda: any(record.value == b"again" for record in consumer.poll(timeout_ms=500)), "the leader is read again", seconds=40)

@@ -28,7 +28,7 @@ from tests.unit.coordinator.helpers import GROUP, Harness
 T = TypeVar("T")
 
 PARTITIONS: Final = 5
-SEEDS: Final = 25
+SEEDS: Final = 12
 STEPS: Final = 60
 MEMBERS_MAX: Final = 4
 HANDLERS: Final[dict[ApiKey, ModuleType]] = {

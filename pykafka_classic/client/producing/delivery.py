@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 from pykafka_classic.common.promise import Promise, gather
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.records.batch_builder import BatchFields, frame_batch
-from pykafka_classic.records.bulk_encoding import encode_records, size_bound
+from pykafka_classic.records.bulk_encoding import SIZE_MIN, encode_records, size_bound
 from pykafka_classic.records.compression import NONE, compress
 from pykafka_classic.records.layout import NO_OFFSET, NO_PRODUCER_EPOCH, NO_PRODUCER_ID, NO_SEQUENCE, NO_TIMESTAMP
 
@@ -46,7 +46,7 @@ class Delivery:
         self.timestamp = NO_TIMESTAMP
         self.batch: Batch | None = None
         self.index = 0
-        self.size = size_bound(key, value, headers)
+        self.size = size_bound(key, value, headers) if headers else SIZE_MIN + (len(key) if key else 0) + (len(value) if value else 0)
         self._error: Exception | None = None
 
     @property

@@ -31,6 +31,7 @@ class ProducerCore:
         self._settled = settled
         self._make_choice = partitioner_of(settings.partitioner)
         self._choices: dict[str, Choice] = {}
+        self._queues: dict[str, dict[int, PartitionQueue]] = {}  # by topic and partition; those that hold records are the sender's too
         self._unplaced: dict[str, list[Delivery]] = {}  # their topics are not known yet
         self._sender = Sender(self.cluster, settings, self._batch_settled)
         self._placed_waiters: list[Promise[None]] = []
@@ -90,29 +91,27 @@ class ProducerCore:
         if choice is None:
             self._wait_for_topic(record)
             return
-        partition = record.partition
+        queues, partition = self._queues[record.topic], record.partition
         if partition is None:
             try:
                 partition = choice.choose(record.key, record.value)
-                queue = self._queue(record.topic, partition)
-                if queue.would_open(record):
+                queue = queues.get(partition)
+                if queue is not None and queue.would_open(record):
                     choice.batch_filled(partition)
                     partition = choice.choose(record.key, record.value)
             except Exception as error:  # noqa: BLE001  # the user's partitioner may raise anything
                 self._refuse([record], error)
                 return
-        if not 0 <= partition < choice.partition_count:
+        queue = queues.get(partition)
+        if queue is None and not 0 <= partition < choice.partition_count:
             text = f"there is no partition {partition} of {record.topic}, which has {choice.partition_count}"
             self._refuse([record], KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, text))
             return
-        self._queue(record.topic, partition).add(record, now_ms)
-
-    def _queue(self, topic: str, partition: int) -> PartitionQueue:
-        name = TopicPartition(topic, partition)
-        queue = self._sender.queues.get(name)
         if queue is None:
-            queue = self._sender.queues[name] = PartitionQueue(name, self.settings)
-        return queue
+            queue = queues[partition] = PartitionQueue(TopicPartition(record.topic, partition), self.settings)
+        queue.add(record, now_ms)
+        if not queue.active:
+            self._sender.take_on(queue)
 
     def _wait_for_topic(self, record: Delivery) -> None:
         waiting = self._unplaced.get(record.topic)
@@ -139,7 +138,7 @@ class ProducerCore:
             self._tell_placed()
             return
         if topic not in self._choices:
-            self._choices[topic] = self._make_choice(topic, self.cluster.seams.random)
+            self._choices[topic], self._queues[topic] = self._make_choice(topic, self.cluster.seams.random), {}
             self._metadata_updated(self.cluster.metadata)
         now_ms = self.cluster.seams.clock.monotonic_ms()
         for record in waiting:

@@ -26,6 +26,7 @@ class PartitionQueue:
         self.waiting: deque[Batch] = deque()
         self.retries: list[Batch] = []  # in the order of their sequences
         self.in_flight: list[Batch] = []
+        self.active = False  # whether the sender looks at it
         self.node_id = -1  # whom those in flight were sent to
         self.sequences = PartitionSequences()
         self.not_before_ms = 0.0  # retries wait so long

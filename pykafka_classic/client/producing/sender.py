@@ -59,6 +59,11 @@ class Sender:
         self._running = False
         cluster.when_updated(lambda _: self.run())
 
+    def take_on(self, queue: PartitionQueue) -> None:
+        """A queue that has got its first record."""
+        queue.active = True
+        self.queues[queue.partition] = queue
+
     def run(self) -> None:
         """Send what is due; come again when something will be."""
         if self._running or self._cluster.closed:
@@ -81,6 +86,7 @@ class Sender:
             queue.waiting.clear()
             queue.retries.clear()
             queue.in_flight.clear()
+            queue.active = False
             for batch in batches:
                 self._finish(batch, error)
         self.queues.clear()
@@ -111,9 +117,9 @@ class Sender:
         return by_node, next_ms
 
     def _drop(self, queue: PartitionQueue) -> None:
-        """An empty queue is kept for its sequences only."""
-        if self._identity is None:
-            del self.queues[queue.partition]
+        """There is nothing in it."""
+        queue.active = False
+        del self.queues[queue.partition]
 
     def _has_numbers(self, queue: PartitionQueue) -> bool:
         if self._identity is None:

@@ -5,6 +5,8 @@ Everything made has the project's name: `Project.down` removes it all, also afte
 
 from __future__ import annotations
 
+import os
+import socket
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -19,15 +21,20 @@ from tests.deployment.compose_file import ComposeFile, HealthCheck, Service
 
 NANOSECONDS: Final = 1_000_000_000
 POLL_S: Final = 0.25
+USUAL_SOCKET: Final = "unix:///var/run/docker.sock"
 
 
 def engine() -> docker.DockerClient | str:
     """The engine of this machine ($DOCKER_HOST, or its usual socket); where none answers, why."""
+    address = os.environ.get("DOCKER_HOST") or USUAL_SOCKET
     try:
+        if address.startswith("unix://"):  # the SDK would leave its socket open where nobody listens
+            with socket.socket(socket.AF_UNIX) as probe:
+                probe.connect(address.removeprefix("unix://"))
         client = docker.from_env(timeout=180)
         client.ping()
-    except DockerException as error:
-        return f"no container engine answers: {error}"
+    except (DockerException, OSError) as error:
+        return f"no container engine answers at {address}: {error}"
     return client
 
 

@@ -9,7 +9,7 @@ PYTEST_FLAGS ?= -n auto --maxprocesses 4 --dist loadfile
 SEEDS ?= 1000
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo cluster test simulate format coverage chaos faults bench lock clean
+.PHONY: help setup demo cluster test simulate docs format coverage chaos faults bench lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,6 +32,9 @@ test: setup ## style, types, floors, then all tests
 
 simulate: setup ## whole brokers under 1,000 seeds of faults: minutes. SEED=17 runs one again and prints its schedule
 	$(VENV)/python -m tests.simulation $(if $(SEED),--seed $(SEED),--seeds $(SEEDS))
+
+docs: setup ## the pages that are made of the code: docs/tools.md
+	$(VENV)/python -m pykafka_classic.cli.manual > docs/tools.md
 
 format: setup ## put the code into the house's form
 	$(VENV)/ruff check --fix .

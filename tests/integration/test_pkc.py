@@ -212,7 +212,7 @@ class TestTheCluster:
         assert found["old", "zookeeper"]["state"] == "Empty"
         row = objects("lag", "old", "-b", cluster.bootstrap)[0]  # ZooKeeper's address is the brokers' to tell
         assert (row["kafka"], row["zookeeper"], row["lag"]) == (None, 1, 2)
-        assert said("lag", "old", "-b", cluster.bootstrap).splitlines()[-1] == "old: 2 records behind, 1 partitions, no members"
+        assert said("lag", "old", "-b", cluster.bootstrap).splitlines()[-1] == "old: 2 records behind, 1 partition, no members"
 
     @pytest.mark.parametrize(
         ("line", "proposed"),

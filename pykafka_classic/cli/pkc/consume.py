@@ -56,7 +56,7 @@ class Wanted:
     "start",
     metavar="START",
     help="Where to begin: earliest (the default), latest, committed (the default with -g), an offset, -N (the last N of each partition), "
-    "@TIME (ms, or 2023-11-14T22:13:20Z); or from where to where: 10..20, @TIME..@TIME, ..latest.",
+    "@TIME (ms, or 2023-11-14T22:13:20Z); or from where to where: 10..20, @TIME..@TIME, ..latest (of what is there now).",
 )
 @click.option("-p", "--partitions", metavar="0,2,5-7", help="Only these partitions.")
 @click.option("-g", "--group", metavar="GROUP", shell_complete=group_names, help="As a member of this group; what was printed is committed.")
@@ -159,7 +159,7 @@ def _plan(consumer: Consumer, wanted: Wanted, span: Span, partitions: Sequence[T
     starts = consumer.offsets_of(span.start or default, partitions)
     first = first_offsets(starts, consumer.beginning_offsets(partitions), now)
     ends = [consumer.offsets_of(span.end, partitions)] if span.end is not None else []
-    if wanted.until_end:
+    if wanted.until_end or ends:  # a span is of what is there: it never waits
         ends.append(now)
     return ReadPlan(first, earliest_ends(*ends), wanted.limit)
 

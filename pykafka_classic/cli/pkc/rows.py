@@ -202,5 +202,9 @@ def lag_summary(snapshot: GroupSnapshot) -> str:
     """One line below the table."""
     known = [each.lag for each in snapshot.partitions.values() if each.lag is not None]
     members = len({*snapshot.kafka_members, *snapshot.zookeeper_members})
-    behind = f"{sum(known)} records behind" if known else "nothing committed"
-    return f"{snapshot.group}: {behind}, {len(snapshot.partitions)} partitions, {members or 'no'} member{'' if members == 1 else 's'}"
+    behind = f"{_count(sum(known), 'record')} behind" if known else "nothing committed"
+    return f"{snapshot.group}: {behind}, {_count(len(snapshot.partitions), 'partition')}, {_count(members, 'member')}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number or 'no'} {noun}{'' if number == 1 else 's'}"

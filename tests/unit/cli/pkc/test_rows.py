@@ -82,4 +82,4 @@ def test_lag_tells_which_store_is_newer_and_what_is_gone() -> None:
 
 
 def test_summaries_of_groups_that_have_committed_nothing_or_have_a_member() -> None:
-    assert rows.lag_summary(GroupSnapshot("g", {}, zookeeper_members=("m",))) == "g: nothing committed, 0 partitions, 1 member"
+    assert rows.lag_summary(GroupSnapshot("g", {}, zookeeper_members=("m",))) == "g: nothing committed, no partitions, 1 member"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from pykafka_classic.cli import broker_health
 from pykafka_classic.edges.blocking_client import BlockingClient
 from pykafka_classic.edges.child_processes import free_ports, wait_until
 from pykafka_classic.protocol.messages.metadata import MetadataRequest, MetadataResponse
@@ -76,7 +77,8 @@ def test_zookeeper_and_a_broker_are_started_and_stopped_in_the_background(operat
     properties.write_text(f"dataDir={operator.folder / 'zookeeper'}\nclientPort={operator.zookeeper_port}\nadmin.enableServer=false\n")
     assert operator.run("zookeeper-server-start.sh", "-daemon", str(properties)).returncode == 0
     assert operator.run("kafka-server-start.sh", "-daemon", *operator.broker_arguments()).returncode == 0
-    wait_until(lambda: operator.brokers_known() == 1, seconds=60)
+    wait_until(lambda: broker_health.main([f"127.0.0.1:{operator.port}"]) == 0, seconds=60)
+    assert operator.brokers_known() == 1
     assert "WARN The configuration 'no.such.key' was supplied but isn't a known config" in operator.written()
     assert "INFO [KafkaServer id=0] started (kafka.server.KafkaServer)" in operator.written()
     assert "[KafkaServer id=0] started" in (operator.logs / "server.log").read_text()
@@ -96,6 +98,7 @@ def test_zookeeper_and_a_broker_are_started_and_stopped_in_the_background(operat
     assert "[KafkaServer id=0] Starting controlled shutdown" in told
     assert "[KafkaServer id=0] started" not in told + operator.written()
     wait_until(lambda: operator.run("kafka-server-stop.sh").returncode == 1, seconds=60)
+    assert broker_health.main([f"127.0.0.1:{operator.port}"]) == 1
     assert operator.run("zookeeper-server-stop.sh").returncode == 0
     wait_until(lambda: not list(operator.logs.glob("*.pid")) or operator.run("zookeeper-server-stop.sh").returncode == 1, seconds=60)
 

@@ -57,6 +57,13 @@ def test_additive_is_what_is_not_said() -> None:
     assert plan.loggers["b"] == LoggerPlan(None, ("f",))
 
 
+def test_odd_lines_of_kafkas_own_file_are_taken() -> None:
+    """A blank after the last appender, a Scala object's name: as in 2.8:config/log4j.properties."""
+    own = "log4j.logger.kafka.network.RequestChannel$=WARN, f\nlog4j.additivity.kafka.network.RequestChannel$=false\n"
+    plan = parse_log4j(f"log4j.rootLogger=INFO, f \n{own}{FILE}", {})
+    assert plan.loggers == {"": LoggerPlan(20, ("f",)), "kafka.network.RequestChannel$": LoggerPlan(30, ("f",), additive=False)}
+
+
 def test_appenders_that_nobody_uses_are_not_opened() -> None:
     assert parse_log4j(f"log4j.rootLogger=INFO\n{FILE}", {}).appenders == {}
 

@@ -12,6 +12,7 @@ set -eu
     echo "maxClientCnxns=${ZOO_MAX_CLIENT_CNXNS:-60}"
     echo "standaloneEnabled=${ZOO_STANDALONE_ENABLED:-true}"
     echo "admin.enableServer=${ZOO_ADMINSERVER_ENABLED:-true}"
+    [ -n "${ZOO_SERVERS:-}" ] || echo "clientPort=2181"
     for server in ${ZOO_SERVERS:-}; do echo "$server"; done
 } >/conf/zoo.cfg
 echo "${ZOO_MY_ID:-1}" >/data/myid

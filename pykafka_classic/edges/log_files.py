@@ -57,7 +57,8 @@ class LogFile(logging.Handler):
     def _close_stream(self) -> None:
         stream, self._stream = self._stream, None
         if stream is not None:
-            stream.close()
+            with suppress(OSError):  # what a full disk did not take: it is counted already
+                stream.close()
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write one line; roll the file before it where it is time."""
@@ -74,6 +75,7 @@ class LogFile(logging.Handler):
             self._lost = 0
         except OSError:
             self._lost += 1
+            self._close_stream()  # else its buffer would try again, and the count be wrong
 
     def _roll_if_due(self, now: float, size: int) -> None:
         match self._appender.kind:

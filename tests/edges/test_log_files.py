@@ -123,6 +123,19 @@ def test_lines_that_cannot_be_written_are_counted_when_it_works_again(plain: Log
     assert path.read_text() == "(2 lines could not be written here)\nwritten\n"
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+def test_full_disk_costs_lines_and_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "server.log"
+    path.symlink_to("/dev/full")
+    handler = opened(Appender(AppenderKind.FILE, LINE, path=str(path)))
+    say(handler, "lost")
+    say(handler, "lost too")
+    path.unlink()  # now there is room
+    say(handler, "written")
+    handler.close()
+    assert path.read_text() == "(2 lines could not be written here)\nwritten\n"
+
+
 def test_output_of_a_process_in_the_background_is_opened_anew(tmp_path: Path) -> None:
     path = tmp_path / "kafkaServer.out"
     child = os.fork()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pty
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -101,6 +102,25 @@ def test_zookeeper_and_a_broker_are_started_and_stopped_in_the_background(operat
     assert broker_health.main([f"127.0.0.1:{operator.port}"]) == 1
     assert operator.run("zookeeper-server-stop.sh").returncode == 0
     wait_until(lambda: not list(operator.logs.glob("*.pid")) or operator.run("zookeeper-server-stop.sh").returncode == 1, seconds=60)
+
+
+def test_broker_whose_terminal_goes_stops_cleanly(operator: Operator) -> None:
+    properties = operator.folder / "zookeeper.properties"
+    properties.write_text(f"dataDir={operator.folder / 'zookeeper'}\nclientPort={operator.zookeeper_port}\nadmin.enableServer=false\n")
+    assert operator.run("zookeeper-server-start.sh", "-daemon", str(properties)).returncode == 0
+    files_only = operator.folder / "log4j.properties"  # nobody reads the terminal here, and one that is full would stop the broker
+    files_only.write_text((ROOT / "config" / "log4j.properties").read_text().replace("INFO, stdout, ", "INFO, "))
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.environ["LOG_DIR"] = str(operator.logs)
+        os.environ["KAFKA_LOG4J_OPTS"] = f"-Dlog4j.configuration=file:{files_only}"
+        os.execv(ROOT / "tools" / "kafka-server-start.sh", ["kafka-server-start.sh", *operator.broker_arguments()])
+    wait_until(lambda: operator.brokers_known() == 1, seconds=60)
+    os.close(terminal)
+    wait_until(lambda: os.waitpid(pid, os.WNOHANG)[0] == pid, seconds=60)
+    told = (operator.logs / "server.log").read_text()
+    assert "[KafkaServer id=0] Starting controlled shutdown" in told
+    assert told.endswith("[KafkaServer id=0] shut down completed (kafka.server.KafkaServer)\n")
 
 
 @pytest.mark.parametrize(("tool", "said"), [("kafka-server-stop.sh", "No kafka server to stop"), ("zookeeper-server-stop.sh", "No zookeeper server to stop")])

@@ -47,6 +47,10 @@ def wait_until(condition: Callable[[], bool], what: str, *, timeout_s: float) ->
         time.sleep(POLL_S)
 
 
+class CommandFailed(Exception):
+    """A command inside a container ended with another status than 0; the text has what it wrote."""
+
+
 class Project:
     """The containers, volumes and the network of one compose file."""
 
@@ -145,11 +149,12 @@ class Project:
         return lines.decode(errors="replace")
 
     def run(self, service: str, *command: str) -> str:
-        """Run a command inside; its output. AssertionError where it fails."""
+        """Run a command inside; its output. CommandFailed where it ends with another status than 0."""
         status, output = self.container(service).exec_run(list(command))
         assert isinstance(output, bytes)
         text = output.decode(errors="replace")
-        assert status == 0, f"{command} ended with {status}:\n{text}"
+        if status:
+            raise CommandFailed(f"{command} in {service} ended with {status}:\n{text}")
         return text
 
     def disconnect(self, service: str) -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from pykafka_classic.edges.child_processes import free_ports
 from tests.deployment.compose_file import read_compose_file
-from tests.deployment.engine import Project, engine, wait_until
+from tests.deployment.engine import CommandFailed, Project, engine, wait_until
 from tests.deployment.load import Writer, read_all
 from tests.deployment.stand_ins import CannotBuild, base_images
 
@@ -46,7 +46,13 @@ class Cluster:
 
     def wait_whole(self) -> None:
         """Until every replica of every partition is in sync."""
-        wait_until(lambda: not self.topics("--describe", "--under-replicated-partitions").strip(), "all replicas in sync", timeout_s=BACK_S)
+        wait_until(self._whole, "all replicas in sync", timeout_s=BACK_S)
+
+    def _whole(self) -> bool:
+        try:
+            return not self.topics("--describe", "--under-replicated-partitions").strip()
+        except CommandFailed:
+            return False  # who has just come back may find that its session with ZooKeeper has ended meanwhile, and says so once
 
     def came_back(self, service: str) -> None:
         """Until a service is well again, and whole."""

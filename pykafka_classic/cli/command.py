@@ -54,8 +54,9 @@ class Console:
     errors: TextIO
 
     def say(self, line: str = "") -> None:
-        """A line on stdout."""
+        """A line on stdout, there at once also where stdout is a pipe: somebody may wait for it."""
         self.output.write(f"{line}\n")
+        self.output.flush()
 
     def complain(self, line: str) -> None:
         """A line on stderr, after what was said before it."""

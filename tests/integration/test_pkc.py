@@ -24,6 +24,7 @@ from pykafka_classic.cli.command import Console
 from pykafka_classic.cli.pkc.main import COMPLETE, NAME, execute, pkc
 from pykafka_classic.client.admin.configs import AlterOp, ConfigChange, ConfigResource
 from pykafka_classic.client.admin.topics import NewTopic
+from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.common.zookeeper import Create
 from pykafka_classic.edges.admin import Admin
 from pykafka_classic.edges.blocking_zookeeper import BlockingZooKeeper
@@ -79,10 +80,17 @@ def objects(*words: str) -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def topics(cluster: LocalCluster) -> None:
-    """`flights` of three partitions, `one` of one, `copy` of one."""
+    """`flights` of three partitions, others of one; `radio`, a group of the brokers', and `old`, one of ZooKeeper's. No test needs another."""
     with Admin(cluster.bootstrap) as admin:
         admin.create_topics([NewTopic("flights", 3, 3), NewTopic("one", 1, 2), NewTopic("copy", 1, 1), NewTopic("empty", 1, 1)]).check()
         wait_until(lambda: not admin.describe_topics(["flights", "one", "copy", "empty"]).errors(), seconds=30)
+        admin.alter_group_offsets("radio", {TopicPartition("one", 0): 1}).check()
+    with BlockingZooKeeper(cluster.zookeeper.address) as zk:
+        path = consumers.offset_path("old", "one", 0)
+        steps = path.split("/")[1:]
+        for depth in range(1, len(steps)):
+            zk.one(Create("/" + "/".join(steps[:depth])))
+        assert zk.one(Create(path, consumers.encode_offset(1))).ok
     b = ("-b", cluster.bootstrap)
     said("produce", "one", "-K", ":", "--null", "NULL", "-H", "source=tower", *b, stdin=b"a:first\nb:NULL\nc:\xff\xfe\n")
     said("produce", "flights", "--json", "--same-partition", *b, stdin=b'{"value":"x","partition":0}\n{"value":"y","partition":2,"timestamp":1700000000000}\n')
@@ -202,12 +210,6 @@ class TestTheCluster:
         assert said("topics") == told
 
     def test_groups_of_both_stores(self, cluster: LocalCluster) -> None:
-        with BlockingZooKeeper(cluster.zookeeper.address) as zk:
-            path = consumers.offset_path("old", "one", 0)
-            steps = path.split("/")[1:]
-            for depth in range(1, len(steps)):
-                zk.one(Create("/" + "/".join(steps[:depth])))
-            assert zk.one(Create(path, consumers.encode_offset(1))).ok
         found = {(row["group"], row["store"]): row for row in objects("groups", "-b", cluster.bootstrap)}
         assert found["old", "zookeeper"]["state"] == "Empty"
         row = objects("lag", "old", "-b", cluster.bootstrap)[0]  # ZooKeeper's address is the brokers' to tell
@@ -221,7 +223,7 @@ class TestTheCluster:
             ("pkc consume fl", ["flights"]),
             ("pkc produce --comp", ["--compression"]),
             ("pkc lag -z ZOOKEEPER o", ["old"]),
-            ("pkc groups radar ra", ["radar"]),
+            ("pkc groups other radi", ["radio"]),
             ("pkc topics -b NOBODY fl", []),
         ],
     )
@@ -338,10 +340,10 @@ class TestWhatGoesOn:
         assert objects("lag", "tower", "-b", cluster.bootstrap)[0]["kafka"] == 3
 
     def test_lag_is_watched(self, cluster: LocalCluster, started: Any) -> None:
-        said("consume", "copy", "-g", "watched", "-n", "1", "-b", cluster.bootstrap)
+        said("consume", "one", "-g", "watched", "-n", "1", "-b", cluster.bootstrap)
         watching = started("lag", "watched", "--watch", "-i", "0.1", "--json", "-b", cluster.bootstrap)
         assert json.loads(reading(watching, until=b"\n").splitlines()[0])["kafka"] == 1
-        said("consume", "copy", "-g", "watched", "-n", "1", "-b", cluster.bootstrap)
+        said("consume", "one", "-g", "watched", "-n", "1", "-b", cluster.bootstrap)
         reading(watching, until=b'"kafka":2')
         interrupt(watching)
 

@@ -7,19 +7,21 @@ from __future__ import annotations
 
 import importlib
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 import click
 
-from pykafka_classic.cli.command import FAILED, OK, CommandFailed, Console, run_program, sentence_of
+from pykafka_classic.cli.command import FAILED, OK, CommandFailed, Console, leave_at_once, run_program, sentence_of
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 NAME: Final = "pkc"
 MISTYPED: Final = 2
+HAVE_TO_FINISH: Final = frozenset({"produce", "consume"})  # Ctrl-C leaves them a second to send, or to commit, what they have in hand
 COMPLETE: Final = "_PKC_COMPLETE"  # the shell's script asks by this variable
 
 # Module, and what the command is for: `pkc --help` loads none of them. The function in the module has the command's name.
@@ -148,6 +150,8 @@ def run() -> None:
         from click.shell_completion import shell_complete
 
         sys.exit(shell_complete(pkc, {}, NAME, COMPLETE, instruction))
+    if not set(sys.argv[1:2]) & HAVE_TO_FINISH:
+        signal.signal(signal.SIGINT, lambda *_: leave_at_once())  # an exception might be raised where a promise keeps it
     run_program(execute)
 
 

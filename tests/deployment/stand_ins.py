@@ -5,6 +5,7 @@ A stand-in is built once per engine (minutes: debootstrap fetches a small Debian
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import subprocess
@@ -24,7 +25,12 @@ MIRROR: Final = "http://deb.debian.org/debian"
 PACKAGES: Final = ("python3", "python3-venv", "ca-certificates")
 
 OFFICIAL: Final = {"ZOOKEEPER_IMAGE": "zookeeper:3.8", "PYTHON_IMAGE": "python:3.11-slim"}
-STAND_INS: Final = {"ZOOKEEPER_IMAGE": "pykafka-classic-test/zookeeper:3.8", "PYTHON_IMAGE": "pykafka-classic-test/python:3.11"}
+LOCK_FILE: Final = ROOT / "requirements" / "broker.txt"
+STAND_INS: Final = {
+    "ZOOKEEPER_IMAGE": "pykafka-classic-test/zookeeper:3.8",
+    # It holds the packages that are locked now: other packages, another image.
+    "PYTHON_IMAGE": f"pykafka-classic-test/python:3.11-{hashlib.sha256(LOCK_FILE.read_bytes()).hexdigest()[:12]}",
+}
 DEBIAN: Final = "pykafka-classic-test/debian:bookworm"
 
 
@@ -74,6 +80,6 @@ def _import_debian(client: docker.DockerClient, folder: Path) -> None:
 
 def _build_python(client: docker.DockerClient, folder: Path) -> None:
     shutil.copytree(RECIPES / "python", folder)
-    wheels = ["--only-binary", ":all:", "--no-deps", "--require-hashes", "--requirement", str(ROOT / "requirements" / "broker.txt")]
+    wheels = ["--only-binary", ":all:", "--no-deps", "--require-hashes", "--requirement", str(LOCK_FILE)]
     subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--dest", str(folder / "wheels"), *wheels], check=True)
     build_image(client, context=str(folder), tag=STAND_INS["PYTHON_IMAGE"], arguments={"BASE": DEBIAN})

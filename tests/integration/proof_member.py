@@ -72,9 +72,14 @@ def by_zookeeper(address: str, topic: str, group: str, name: str) -> None:
     )
     owned: list[int] = []
     with ZooKeeperConsumer(address, Subscription.of_topics([topic]), settings, session_timeout_ms=3_000) as consumer:
+        session = consumer._zk.session_id
         while not ending:
             batch: list[list[int]] = []
             while len(batch) < 500 and (record := consumer.poll(timeout_ms=0 if batch else 50)) is not None:
+                if consumer._zk.session_id != session:  # while it slept: what it owned was others', though it may have it again by now
+                    tell(read=batch)
+                    tell(owns=[])
+                    session, owned, batch = consumer._zk.session_id, [], []
                 batch.append([record.partition, record.offset, int(record.value or b"")])
             if batch:
                 tell(read=batch)

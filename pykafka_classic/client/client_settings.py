@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Final, TypeVar, get_args, get_type_hints
 
+from pykafka_classic.client.bootstrap import parse_bootstrap
 from pykafka_classic.client.client_errors import InvalidSetting
 
 S = TypeVar("S", bound="ClientSettings")
-
-DEFAULT_PORT: Final = 9092
 
 _BOOLEANS: Final = {"true": True, "false": False}
 
@@ -45,19 +44,6 @@ class ClientSettings:
     def bootstrap(self) -> list[tuple[str, int]]:
         """The addresses."""
         return parse_bootstrap(self.bootstrap_servers)
-
-
-def parse_bootstrap(addresses: str) -> list[tuple[str, int]]:
-    """host:port,host:port,... ([address]:port for IPv6; the port may be missing: 9092). InvalidSetting with a sentence."""
-    found = []
-    for address in filter(None, (part.strip() for part in addresses.split(","))):
-        host, colon, port = address.rpartition(":") if not address.endswith("]") and ":" in address else (address, "", "")
-        if not host.strip("[]") or (colon and not (port.isdecimal() and 0 < int(port) < 65_536)):
-            raise InvalidSetting(f"{address!r} is no address: host:port is wanted")
-        found.append((host.strip("[]"), int(port) if colon else DEFAULT_PORT))
-    if not found:
-        raise InvalidSetting("no bootstrap address given: host:port,host:port,... is wanted")
-    return found
 
 
 def kafka_name(name: str) -> str:

@@ -14,6 +14,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Final, Self
 
+from pykafka_classic.client.bootstrap import DEFAULT_PORT, parse_bootstrap
 from pykafka_classic.common.errors import ErrorCode
 from pykafka_classic.common.file_records import FileRecords
 from pykafka_classic.edges.limits import READ_BYTES, RESPONSE_MAX_BYTES
@@ -23,7 +24,6 @@ from pykafka_classic.protocol.messages.api_versions import ApiVersionsRequest, A
 from pykafka_classic.protocol.network import Disconnected, RequestTimedOut
 from pykafka_classic.protocol.schema import Message, Records, SchemaError
 
-DEFAULT_PORT: Final = 9092
 API_VERSIONS_NEWEST: Final = 3
 
 # After so long without an answer to the first request, it is looked who listens there: a ZooKeeper would stay silent for ever.
@@ -140,35 +140,26 @@ class BlockingClient:
 
     def _ask_versions(self, version: int) -> ApiVersionsResponse:
         self.post(ApiVersionsRequest(client_software_name=SOFTWARE_NAME, client_software_version=SOFTWARE_VERSION), version)
-        if not select.select([self._socket], [], [], min(SUSPICION_S, self._timeout_s))[0] and self._is_zookeeper():
+        if not select.select([self._socket], [], [], min(SUSPICION_S, self._timeout_s))[0] and self._zookeeper_here():
             raise Disconnected("no answer")
         response = self.receive()
         assert isinstance(response, ApiVersionsResponse)
         return response
 
+    def _zookeeper_here(self) -> str | None:
+        return zookeeper_at(self.host, self.port, timeout_s=PROBE_S)
+
     def _why_no_broker(self, error: Disconnected) -> str:
-        if self._is_zookeeper():
-            return f"{self} is a ZooKeeper server, not a broker; brokers usually listen on port {DEFAULT_PORT}"
-        return f"what listens at {self} is no broker, or one older than 0.10: {error}"
-
-    def _is_zookeeper(self) -> bool:
-        with suppress(OSError), socket.create_connection((self.host, self.port), timeout=PROBE_S) as probe:
-            probe.sendall(b"srvr")
-            return b"Zookeeper version" in probe.recv(4096)
-        return False
+        return self._zookeeper_here() or f"what listens at {self} is no broker, or one older than 0.10: {error}"
 
 
-def parse_bootstrap(addresses: str) -> list[tuple[str, int]]:
-    """host:port,host:port,... ([address]:port for IPv6; the port may be missing: 9092). ValueError with a sentence."""
-    found = []
-    for address in filter(None, (part.strip() for part in addresses.split(","))):
-        host, colon, port = address.rpartition(":") if not address.endswith("]") and ":" in address else (address, "", "")
-        if colon and not port.isdecimal():
-            raise ValueError(f"{address!r} is no address: host:port is wanted")
-        found.append((host.strip("[]"), int(port) if colon else DEFAULT_PORT))
-    if not found:
-        raise ValueError("no bootstrap address given: host:port,host:port,... is wanted")
-    return found
+def zookeeper_at(host: str, port: int, *, timeout_s: float) -> str | None:
+    """A sentence where a ZooKeeper server listens; None for anybody else, and nobody. Takes up to the time-out, twice."""
+    with suppress(OSError), socket.create_connection((host, port), timeout=timeout_s) as probe:
+        probe.sendall(b"srvr")
+        if b"Zookeeper version" in probe.recv(4096):
+            return f"{host}:{port} is a ZooKeeper server, not a broker; brokers usually listen on port {DEFAULT_PORT}"
+    return None
 
 
 def connect_any(addresses: Sequence[tuple[str, int]] | str, *, client_id: str | None = None, timeout_ms: float = 30_000) -> BlockingClient:

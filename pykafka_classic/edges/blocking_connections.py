@@ -13,8 +13,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple, TypeVar
 
 from pykafka_classic.client.admin.connections import Address
+from pykafka_classic.client.bootstrap import parse_bootstrap
 from pykafka_classic.common.promise import Promise
-from pykafka_classic.edges.blocking_client import BlockingClient, connect_any, parse_bootstrap
+from pykafka_classic.edges.blocking_client import BlockingClient, connect_any
 from pykafka_classic.protocol.network import Disconnected, RequestTimedOut
 from pykafka_classic.protocol.schema import Message, SchemaError
 

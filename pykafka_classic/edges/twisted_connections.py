@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from pykafka_classic.client.admin.connections import Address
+from pykafka_classic.client.bootstrap import parse_bootstrap
 from pykafka_classic.common.errors import ErrorCode
 from pykafka_classic.common.promise import Promise, spawn
-from pykafka_classic.edges.blocking_client import API_VERSIONS_NEWEST, SOFTWARE_NAME, SOFTWARE_VERSION, parse_bootstrap
+from pykafka_classic.edges.blocking_client import API_VERSIONS_NEWEST, SOFTWARE_NAME, SOFTWARE_VERSION
 from pykafka_classic.edges.clocks import ReactorClock
 from pykafka_classic.edges.reactor import Reactor
 from pykafka_classic.edges.twisted_client import TwistedChannel, TwistedNetwork

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from pykafka_classic.client.bootstrap import parse_bootstrap
 from pykafka_classic.common.promise import Promise
-from pykafka_classic.edges.blocking_client import BlockingClient, NoBroker, UnsupportedByBroker, connect_any, parse_bootstrap
+from pykafka_classic.edges.blocking_client import BlockingClient, NoBroker, UnsupportedByBroker, connect_any
 from pykafka_classic.edges.child_processes import free_ports
 from pykafka_classic.edges.processes import ZooKeeperProcess
 from pykafka_classic.protocol.api_keys import ApiKey

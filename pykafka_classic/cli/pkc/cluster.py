@@ -61,8 +61,9 @@ class Cluster:
     def admin(self, *, first_contact_ms: float = FIRST_CONTACT_MS) -> Admin:
         """A client for questions to brokers. CommandFailed says what was tried."""
         from pykafka_classic.client.admin.requests import AdminSettings
+        from pykafka_classic.client.bootstrap import parse_bootstrap
         from pykafka_classic.edges.admin import Admin
-        from pykafka_classic.edges.blocking_client import NoBroker, parse_bootstrap
+        from pykafka_classic.edges.blocking_client import NoBroker
 
         logging.getLogger().addHandler(logging.NullHandler())  # what goes wrong is told by the commands
         addresses = self.brokers()

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import random
-import socket
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from typing import Final, TypeVar
 
 from pykafka_classic.client.broker_node import ClientSeams
 from pykafka_classic.common.promise import Promise
+from pykafka_classic.edges.blocking_client import zookeeper_at
 from pykafka_classic.edges.clocks import ReactorClock
 from pykafka_classic.edges.reactor import Reactor
 from pykafka_classic.edges.twisted_client import TwistedNetwork
@@ -50,16 +49,12 @@ class ClientBackground:
             self._reactor.callFromThread(promise.resolve, value)
 
 
+def who_listens(host: str, port: int) -> str | None:
+    """Who is at an address, where it can be told that it is no broker."""
+    return zookeeper_at(host, port, timeout_s=PROBE_TIMEOUT_S)
+
+
 def make_seams(reactor: Reactor) -> tuple[ClientSeams, ClientBackground]:
     """The seams, and what must be closed with the client."""
     background = ClientBackground(reactor)
     return ClientSeams(TwistedNetwork(reactor), ReactorClock(reactor), random.Random(), background, who_listens), background
-
-
-def who_listens(host: str, port: int) -> str | None:
-    """Who is at an address, where it can be told that it is no broker."""
-    with suppress(OSError), socket.create_connection((host, port), timeout=PROBE_TIMEOUT_S) as probe:
-        probe.sendall(b"srvr")
-        if b"Zookeeper version" in probe.recv(4096):
-            return f"{host}:{port} is a ZooKeeper server, not a broker; brokers usually listen on port 9092"
-    return None

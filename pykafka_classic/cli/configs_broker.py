@@ -17,10 +17,11 @@ from pykafka_classic.cli.configs_zookeeper import CLIENT_KEYS, IP_KEYS
 from pykafka_classic.cli.scram import MECHANISMS
 from pykafka_classic.cli.topics_broker import values_of
 from pykafka_classic.client.admin.cluster import ANY, CLIENT_ID, DEFAULT, EXACT, IP, USER, QuotaEntity, QuotaFilter, quota_entity
-from pykafka_classic.client.admin.configs import AlterOp, ConfigChange, ConfigEntry, ConfigResource, ConfigSource, ResourceType
+from pykafka_classic.client.admin.configs import ConfigChange, ConfigEntry, ConfigResource
 from pykafka_classic.common import topic_name
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.java import hash_map_order
+from pykafka_classic.protocol.config_numbers import AlterOp, ConfigSource, ResourceType
 from pykafka_classic.server.client_quotas import java_double
 from zk_schema.configs import BROKERS, CLIENTS, IPS, TOPICS, USERS
 

@@ -33,10 +33,11 @@ from pykafka_classic.cli.reassign_plan import BadPlan, Plan, check_generate, che
 from pykafka_classic.cli.reassign_texts import failures, rack_aware, say_clearing, say_current, say_proposal, say_started
 from pykafka_classic.cli.reassign_zookeeper import BROKER_THROTTLES, FOLLOWER_REPLICAS, LEADER_REPLICAS, TOPIC_THROTTLES
 from pykafka_classic.cli.topics_broker import values_of
-from pykafka_classic.client.admin.configs import AlterOp, ConfigChange, ConfigResource
+from pykafka_classic.client.admin.configs import ConfigChange, ConfigResource
 from pykafka_classic.client.admin.replicas import Reassignment, Replica
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.topic_partition import TopicPartition
+from pykafka_classic.protocol.config_numbers import AlterOp
 from pykafka_classic.server.dynamic_broker_config import ALTER_LOG_DIRS_RATE, FOLLOWER_RATE, LEADER_RATE
 
 RETRY_S: Final = 0.1  # a replica that is just being made on another broker can be told its directory only when it is there

@@ -9,13 +9,13 @@ import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import IntEnum
 
 from pykafka_classic.common.config import BROKER_KEYS
 from pykafka_classic.common.config_def import ConfigKey, ConfigType, render
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.log_config import TOPIC_KEYS, ConflictingTopicConfigError, LogConfig, UnknownTopicConfigError
 from pykafka_classic.common.zookeeper import Create, ZooKeeper
+from pykafka_classic.protocol.config_numbers import AlterOp, ResourceType
 from pykafka_classic.server.broker_loggers import UnknownLogLevel, change_loggers
 from pykafka_classic.server.dynamic_broker_config import DynamicBrokerConfig
 from pykafka_classic.server.metadata_cache import MetadataCache
@@ -26,29 +26,12 @@ from zk_schema.configs import ConfigEntity
 log = logging.getLogger("kafka.server.ZkAdminManager")
 
 
-class ResourceType(IntEnum):
-    """What is configured, as the wire numbers it."""
-
-    TOPIC = 2
-    BROKER = 4
-    BROKER_LOGGER = 8
-
-
-class Operation(IntEnum):
-    """What an incremental change does to a key (KIP-339)."""
-
-    SET = 0
-    DELETE = 1
-    APPEND = 2
-    SUBTRACT = 3
-
-
 @dataclass(frozen=True, slots=True)
 class Change:
     """One key of an incremental change."""
 
     name: str
-    operation: Operation
+    operation: AlterOp
     value: str | None
 
 
@@ -76,7 +59,7 @@ class ConfigAdmin:
         repeated = [key for key, count in Counter(change.name for change in changes).items() if count > 1]
         if repeated:
             raise KafkaError(ErrorCode.INVALID_REQUEST, f"Error due to duplicate config keys : {','.join(repeated)}")
-        without_value = [f"{change.operation.name}:{change.name}" for change in changes if change.value is None and change.operation is not Operation.DELETE]
+        without_value = [f"{change.operation.name}:{change.name}" for change in changes if change.value is None and change.operation is not AlterOp.DELETE]
         if without_value:
             raise KafkaError(ErrorCode.INVALID_REQUEST, f"Null value not supported for : {','.join(without_value)}")
         if resource_type == ResourceType.BROKER_LOGGER:
@@ -92,11 +75,11 @@ class ConfigAdmin:
     def _change_loggers(self, name: str, changes: Sequence[Change], *, validate_only: bool) -> None:
         if name:
             self._check_is_me(name)
-        edits = [change for change in changes if change.operation not in (Operation.SET, Operation.DELETE)]
+        edits = [change for change in changes if change.operation not in (AlterOp.SET, AlterOp.DELETE)]
         if edits:
             message = f"{edits[0].operation.name} operation is not allowed for the BROKER_LOGGER resource"
             raise KafkaError(ErrorCode.INVALID_REQUEST, message)
-        levels = {change.name: change.value if change.operation is Operation.SET else None for change in changes}
+        levels = {change.name: change.value if change.operation is AlterOp.SET else None for change in changes}
         try:
             change_loggers(levels, validate_only=validate_only)
         except UnknownLogLevel as error:
@@ -152,11 +135,11 @@ def _resource(entity: ConfigEntity) -> str:
 
 def _apply(wanted: dict[str, str], change: Change, keys: Mapping[str, ConfigKey]) -> None:
     match change.operation:
-        case Operation.SET:
+        case AlterOp.SET:
             wanted[change.name] = change.value or ""
-        case Operation.DELETE:
+        case AlterOp.DELETE:
             wanted.pop(change.name, None)
-        case Operation.APPEND | Operation.SUBTRACT:
+        case AlterOp.APPEND | AlterOp.SUBTRACT:
             wanted[change.name] = ",".join(_edited_list(wanted.get(change.name), change, keys))
 
 
@@ -172,4 +155,4 @@ def _edited_list(current: str | None, change: Change, keys: Mapping[str, ConfigK
     default = render(key.type, sorted(key.default)) or ""
     values = [value for value in (default if current is None else current).split(",") if value]
     named = (change.value or "").split(",")
-    return values + named if change.operation is Operation.APPEND else [value for value in values if value not in named]
+    return values + named if change.operation is AlterOp.APPEND else [value for value in values if value not in named]

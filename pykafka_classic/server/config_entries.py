@@ -8,25 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from enum import IntEnum
 from typing import Any
 
 from pykafka_classic.common.config import BROKER_KEYS
 from pykafka_classic.common.config_def import ConfigKey, ConfigType, render
 from pykafka_classic.common.dynamic_config import broker_synonyms
 from pykafka_classic.common.log_config import SERVER_KEYS, TOPIC_KEYS, as_policy
+from pykafka_classic.protocol.config_numbers import ConfigSource
 from pykafka_classic.server.dynamic_broker_config import REPLICATION_KEYS, DynamicBrokerConfig, is_dynamic
-
-
-class ConfigSource(IntEnum):
-    """Where a value was set, as DescribeConfigs numbers it."""
-
-    TOPIC = 1
-    DYNAMIC_BROKER = 2
-    DYNAMIC_DEFAULT_BROKER = 3
-    STATIC_BROKER = 4
-    DEFAULT = 5
-    DYNAMIC_BROKER_LOGGER = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +52,11 @@ def _topic_entry(dynamic: DynamicBrokerConfig, key: ConfigKey, value: Any, overr
     ladder = () if server_key is None else _broker_ladder(dynamic, BROKER_KEYS[server_key])
     text = _text(key, _in_order(key, value, override if override is not None else ladder[0].value if ladder else None))
     if override is not None:
-        ladder = (Synonym(key.name, text, ConfigSource.TOPIC), *ladder)
+        ladder = (Synonym(key.name, text, ConfigSource.DYNAMIC_TOPIC_CONFIG), *ladder)
     return ConfigEntry(
         name=key.name,
         value=text,
-        source=ladder[0].source if ladder else ConfigSource.DEFAULT,
+        source=ladder[0].source if ladder else ConfigSource.DEFAULT_CONFIG,
         read_only=False,
         is_sensitive=False,
         synonyms=ladder,
@@ -95,8 +84,8 @@ def default_broker_config_entries(dynamic: DynamicBrokerConfig) -> list[ConfigEn
         else:
             value = key.parse(text)
             entry = _broker_entry(dynamic, key, as_policy(value) if isinstance(getattr(dynamic.current, key.attribute, None), frozenset) else value)
-        ladder = tuple(synonym for synonym in entry.synonyms if synonym.source is ConfigSource.DYNAMIC_DEFAULT_BROKER)
-        entries.append(replace(entry, source=ConfigSource.DYNAMIC_DEFAULT_BROKER, synonyms=ladder))
+        ladder = tuple(synonym for synonym in entry.synonyms if synonym.source is ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG)
+        entries.append(replace(entry, source=ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG, synonyms=ladder))
     return entries
 
 
@@ -105,7 +94,7 @@ def _broker_entry(dynamic: DynamicBrokerConfig, key: ConfigKey, value: Any) -> C
     return ConfigEntry(
         name=key.name,
         value=_text(key, _in_order(key, value, ladder[0].value if ladder else None)),
-        source=ladder[0].source if ladder else ConfigSource.DEFAULT,
+        source=ladder[0].source if ladder else ConfigSource.DEFAULT_CONFIG,
         read_only=not is_dynamic(key.name),
         is_sensitive=key.type is ConfigType.PASSWORD,
         synonyms=ladder,
@@ -126,9 +115,9 @@ def _is_known(name: str) -> bool:
 
 def _sources(dynamic: DynamicBrokerConfig) -> tuple[tuple[Mapping[str, str], ConfigSource], ...]:
     return (
-        (dynamic.own, ConfigSource.DYNAMIC_BROKER),
-        (dynamic.defaults, ConfigSource.DYNAMIC_DEFAULT_BROKER),
-        (dynamic.static.originals, ConfigSource.STATIC_BROKER),
+        (dynamic.own, ConfigSource.DYNAMIC_BROKER_CONFIG),
+        (dynamic.defaults, ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG),
+        (dynamic.static.originals, ConfigSource.STATIC_BROKER_CONFIG),
     )
 
 
@@ -142,7 +131,7 @@ def _broker_ladder(dynamic: DynamicBrokerConfig, key: ConfigKey) -> tuple[Synony
         if name in values
     ]
     if key.name in BROKER_KEYS:  # those that only ZooKeeper holds have no default to tell
-        ladder += [Synonym(name, _text(keys[name], keys[name].default), ConfigSource.DEFAULT) for name in names if keys[name].default is not None]
+        ladder += [Synonym(name, _text(keys[name], keys[name].default), ConfigSource.DEFAULT_CONFIG) for name in names if keys[name].default is not None]
     first = next((index for index, synonym in enumerate(ladder) if synonym.name == key.name), len(ladder))
     return tuple(ladder[first:])  # Kafka drops the rungs before the key's own
 

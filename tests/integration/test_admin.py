@@ -9,7 +9,7 @@ from confluent_kafka import Consumer
 from twisted.internet.defer import Deferred
 
 from pykafka_classic.client.admin.cluster import CLIENT_ID, USER, QuotaFilter, quota_entity
-from pykafka_classic.client.admin.configs import AlterOp, ConfigChange, ConfigResource, ConfigSource
+from pykafka_classic.client.admin.configs import ConfigChange, ConfigResource
 from pykafka_classic.client.admin.groups import MemberToRemove
 from pykafka_classic.client.admin.offsets import EARLIEST, HIGH_WATERMARK, LATEST
 from pykafka_classic.client.admin.outcomes import K, Outcomes, V
@@ -23,6 +23,7 @@ from pykafka_classic.edges.admin import Admin
 from pykafka_classic.edges.child_processes import wait_until
 from pykafka_classic.edges.twisted_admin import TwistedAdmin
 from pykafka_classic.protocol.api_keys import zk_broker_apis
+from pykafka_classic.protocol.config_numbers import AlterOp, ConfigSource
 from tests.edges.reactor_thread import ReactorThread
 from tests.integration.apache import OURS, MixedCluster
 from tests.integration.conftest import assert_no_stack_traces

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from pykafka_classic.client.admin.configs import ConfigChange, ConfigResource, ConfigSource
+from pykafka_classic.client.admin.configs import ConfigChange, ConfigResource
 from pykafka_classic.client.admin.offsets import EARLIEST, HIGH_WATERMARK, LATEST
 from pykafka_classic.client.admin.requests import AdminSettings
 from pykafka_classic.client.admin.topics import NewPartitions, NewTopic
@@ -15,6 +15,7 @@ from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.edges.admin import Admin
 from pykafka_classic.edges.child_processes import wait_until
+from pykafka_classic.protocol.config_numbers import ConfigSource
 from tests.integration.apache import MixedCluster
 from tests.integration.foreign import Sent, send
 

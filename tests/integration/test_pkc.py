@@ -22,13 +22,14 @@ from click.shell_completion import ShellComplete
 
 from pykafka_classic.cli.command import Console
 from pykafka_classic.cli.pkc.main import COMPLETE, NAME, execute, pkc
-from pykafka_classic.client.admin.configs import AlterOp, ConfigChange, ConfigResource
+from pykafka_classic.client.admin.configs import ConfigChange, ConfigResource
 from pykafka_classic.client.admin.topics import NewTopic
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.common.zookeeper import Create
 from pykafka_classic.edges.admin import Admin
 from pykafka_classic.edges.blocking_zookeeper import BlockingZooKeeper
 from pykafka_classic.edges.child_processes import free_ports, wait_until
+from pykafka_classic.protocol.config_numbers import AlterOp
 from pykafka_classic.testing.cluster import LocalCluster
 from zk_schema import consumers
 

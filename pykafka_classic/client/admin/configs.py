@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import IntEnum
 from typing import NamedTuple
 
 from pykafka_classic.client.admin.outcomes import Outcomes, missing, outcome
 from pykafka_classic.client.admin.requests import AnyBroker, Broker, Call, ClusterRequests, Place
 from pykafka_classic.common.promise import gather, spawn
+from pykafka_classic.protocol.config_numbers import AlterOp, ConfigSource, ResourceType
 from pykafka_classic.protocol.messages import alter_configs, incremental_alter_configs
 from pykafka_classic.protocol.messages.alter_configs import AlterConfigsRequest, AlterConfigsResponse
 from pykafka_classic.protocol.messages.describe_configs import (
@@ -19,14 +19,6 @@ from pykafka_classic.protocol.messages.describe_configs import (
     DescribeConfigsResponse,
 )
 from pykafka_classic.protocol.messages.incremental_alter_configs import IncrementalAlterConfigsRequest, IncrementalAlterConfigsResponse
-
-
-class ResourceType(IntEnum):
-    """What has configs; numbers of the protocol."""
-
-    TOPIC = 2
-    BROKER = 4
-    BROKER_LOGGER = 8
 
 
 class ConfigResource(NamedTuple):
@@ -47,23 +39,6 @@ class ConfigResource(NamedTuple):
 
     def __str__(self) -> str:
         return f"ConfigResource(type={self.type.name}, name='{self.name}')"
-
-
-class ConfigSource(IntEnum):
-    """Where a value comes from; numbers of the protocol, words of Kafka's tools."""
-
-    UNKNOWN = 0
-    DYNAMIC_TOPIC_CONFIG = 1
-    DYNAMIC_BROKER_CONFIG = 2
-    DYNAMIC_DEFAULT_BROKER_CONFIG = 3
-    STATIC_BROKER_CONFIG = 4
-    DEFAULT_CONFIG = 5
-    DYNAMIC_BROKER_LOGGER_CONFIG = 6
-
-    @staticmethod
-    def of(number: int) -> ConfigSource:
-        """The source; UNKNOWN for numbers to come."""
-        return ConfigSource(number) if number in ConfigSource.__members__.values() else ConfigSource.UNKNOWN
 
 
 class ConfigValue(NamedTuple):
@@ -91,15 +66,6 @@ class ConfigEntry:
     def is_default(self) -> bool:
         """True where nobody has set it."""
         return self.source is ConfigSource.DEFAULT_CONFIG
-
-
-class AlterOp(IntEnum):
-    """What `incremental_alter_configs` does; APPEND and SUBTRACT are for lists."""
-
-    SET = 0
-    DELETE = 1
-    APPEND = 2
-    SUBTRACT = 3
 
 
 class ConfigChange(NamedTuple):

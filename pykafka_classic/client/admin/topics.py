@@ -6,10 +6,11 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
-from pykafka_classic.client.admin.configs import ConfigEntry, ConfigSource
+from pykafka_classic.client.admin.configs import ConfigEntry
 from pykafka_classic.client.admin.outcomes import Outcomes, missing, outcome
 from pykafka_classic.client.admin.requests import UNKNOWN_TOPIC_PATIENCE_MS, Call, ClusterRequests, Controller
 from pykafka_classic.common.errors import ErrorCode, KafkaError
+from pykafka_classic.protocol.config_numbers import ConfigSource
 from pykafka_classic.protocol.messages.create_partitions import (
     CreatePartitionsAssignment,
     CreatePartitionsRequest,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pykafka_classic.common import topic_name
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.promise import Promise, spawn
+from pykafka_classic.protocol.config_numbers import ConfigSource, ResourceType
 from pykafka_classic.protocol.messages.describe_configs import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
@@ -18,8 +19,7 @@ from pykafka_classic.protocol.messages.describe_configs import (
 from pykafka_classic.protocol.schema import Message
 from pykafka_classic.server.broker_loggers import describe_loggers
 from pykafka_classic.server.broker_services import BrokerServices
-from pykafka_classic.server.config_admin import ResourceType
-from pykafka_classic.server.config_entries import ConfigEntry, ConfigSource, broker_config_entries, default_broker_config_entries, topic_config_entries
+from pykafka_classic.server.config_entries import ConfigEntry, broker_config_entries, default_broker_config_entries, topic_config_entries
 from pykafka_classic.server.request import Request
 from pykafka_classic.server.zk_operations import data_or_none
 from zk_schema import configs
@@ -73,7 +73,7 @@ async def _entries(broker: BrokerServices, resource: DescribeConfigsResource) ->
 
 
 def _logger_entry(name: str, level: str) -> ConfigEntry:
-    source = ConfigSource.DYNAMIC_BROKER_LOGGER
+    source = ConfigSource.DYNAMIC_BROKER_LOGGER_CONFIG
     return ConfigEntry(name, level, source, read_only=False, is_sensitive=False, synonyms=(), type=0, documentation=None)
 
 

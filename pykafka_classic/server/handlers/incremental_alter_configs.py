@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.promise import Promise, spawn
+from pykafka_classic.protocol.config_numbers import AlterOp
 from pykafka_classic.protocol.messages.incremental_alter_configs import (
     AlterConfigsResource,
     AlterConfigsResourceResponse,
@@ -12,7 +13,7 @@ from pykafka_classic.protocol.messages.incremental_alter_configs import (
 )
 from pykafka_classic.protocol.schema import Message
 from pykafka_classic.server.broker_services import BrokerServices
-from pykafka_classic.server.config_admin import Change, Operation
+from pykafka_classic.server.config_admin import Change
 from pykafka_classic.server.request import Request
 
 
@@ -29,7 +30,7 @@ async def _alter_all(broker: BrokerServices, body: IncrementalAlterConfigsReques
 async def _alter(broker: BrokerServices, resource: AlterConfigsResource, *, validate_only: bool) -> AlterConfigsResourceResponse:
     answer = AlterConfigsResourceResponse(resource_type=resource.resource_type, resource_name=resource.resource_name, error_message=None)
     try:
-        changes = [Change(entry.name, Operation(entry.config_operation), entry.value) for entry in resource.configs]
+        changes = [Change(entry.name, AlterOp(entry.config_operation), entry.value) for entry in resource.configs]
     except ValueError as error:
         answer.error_code, answer.error_message = ErrorCode.INVALID_REQUEST, str(error)
         return answer

@@ -6,7 +6,8 @@ import pytest
 
 from pykafka_classic.common.config import KafkaConfig
 from pykafka_classic.common.errors import ErrorCode, KafkaError
-from pykafka_classic.server.config_entries import ConfigSource, broker_config_entries, default_broker_config_entries, topic_config_entries
+from pykafka_classic.protocol.config_numbers import ConfigSource
+from pykafka_classic.server.config_entries import broker_config_entries, default_broker_config_entries, topic_config_entries
 from pykafka_classic.server.dynamic_broker_config import LEADER_RATE, UNLIMITED, DynamicBrokerConfig
 
 # As Apache's kafka-configs printed it.
@@ -35,15 +36,15 @@ def test_a_brokers_own_value_wins_over_the_clusters_over_the_files(dynamic: Dyna
 def test_the_ladder_of_a_value_is_told(dynamic: DynamicBrokerConfig) -> None:
     dynamic.update({"log.retention.ms": "5"}, cluster_wide=True)
     told = {entry.name: entry for entry in broker_config_entries(dynamic)}["log.retention.ms"]
-    assert (told.value, told.source, told.read_only) == ("5", ConfigSource.DYNAMIC_DEFAULT_BROKER, False)
+    assert (told.value, told.source, told.read_only) == ("5", ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG, False)
     assert [(step.name, step.source) for step in told.synonyms] == [
-        ("log.retention.ms", ConfigSource.DYNAMIC_DEFAULT_BROKER),
-        ("log.retention.hours", ConfigSource.STATIC_BROKER),
-        ("log.retention.hours", ConfigSource.DEFAULT),
+        ("log.retention.ms", ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG),
+        ("log.retention.hours", ConfigSource.STATIC_BROKER_CONFIG),
+        ("log.retention.hours", ConfigSource.DEFAULT_CONFIG),
     ]
     assert [(entry.name, entry.value) for entry in default_broker_config_entries(dynamic)] == [("log.retention.ms", "5")]
     of_topic = {entry.name: entry for entry in topic_config_entries(dynamic, {})}["retention.ms"]
-    assert (of_topic.value, of_topic.source) == ("5", ConfigSource.DYNAMIC_DEFAULT_BROKER)
+    assert (of_topic.value, of_topic.source) == ("5", ConfigSource.DYNAMIC_DEFAULT_BROKER_CONFIG)
 
 
 def test_a_list_is_told_in_the_order_in_which_it_was_written(dynamic: DynamicBrokerConfig) -> None:

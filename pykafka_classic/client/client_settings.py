@@ -51,6 +51,11 @@ def kafka_name(name: str) -> str:
     return name.replace("_", ".")
 
 
+def keywords_of(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """Kafka's own names as keywords; bootstrap.servers is always among them, if only to be refused."""
+    return {"bootstrap_servers": ""} | {name.replace(".", "_"): value for name, value in properties.items()}
+
+
 def settings_of(kind: type[S], given: Mapping[str, Any]) -> S:
     """Settings from names of either spelling; text is read as the setting's type. InvalidSetting for an unknown name, or a text that is no such value."""
     hints = get_type_hints(kind)

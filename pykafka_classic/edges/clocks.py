@@ -78,20 +78,22 @@ class ThreadPoolBackground:
     def run(self, work: Callable[[], T]) -> Promise[T]:
         """Run `work` in a thread of the pool; the promise settles on the reactor thread."""
         promise: Promise[T] = Promise()
-        self._pool.submit(self._work, work, promise)
+        self._pool.submit(settle_from_thread, self._reactor, promise, work)
         return promise
 
     def close(self) -> None:
         """Take no more work; what runs goes on, what has not begun is dropped. Does not wait."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
-    def _work(self, work: Callable[[], T], promise: Promise[T]) -> None:
-        try:
-            value = work()
-        except BaseException as error:  # noqa: BLE001  # whatever it is belongs to who awaits the promise
-            self._reactor.callFromThread(promise.fail, error)
-        else:
-            self._reactor.callFromThread(promise.resolve, value)
+
+def settle_from_thread(reactor: ReactorLoop, promise: Promise[T], work: Callable[[], T]) -> None:
+    """Do `work` in this thread; the promise settles on the reactor's."""
+    try:
+        value = work()
+    except BaseException as error:  # noqa: BLE001  # whatever it is belongs to who awaits the promise
+        reactor.callFromThread(promise.fail, error)
+    else:
+        reactor.callFromThread(promise.resolve, value)
 
 
 def _logging_errors(call: Callable[[], None]) -> None:

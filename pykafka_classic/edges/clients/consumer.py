@@ -23,7 +23,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
-from pykafka_classic.client.client_settings import settings_of
+from pykafka_classic.client.client_settings import keywords_of, settings_of
 from pykafka_classic.client.cluster_metadata import TopicInfo
 from pykafka_classic.client.consuming.assigned_partitions import Position
 from pykafka_classic.client.consuming.consumer_core import ConsumerCore
@@ -36,7 +36,8 @@ from pykafka_classic.common.promise import Promise, spawn
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.edges.clients.client_thread import ClientThread
 from pykafka_classic.edges.clients.seams import make_seams
-from pykafka_classic.edges.clients.user_calls import Told, UserCalls
+from pykafka_classic.edges.clients.told_listener import Told
+from pykafka_classic.edges.clients.user_calls import UserCalls
 
 T = TypeVar("T")
 
@@ -76,8 +77,7 @@ class Consumer:
     @classmethod
     def of(cls, properties: Mapping[str, Any]) -> Self:
         """A consumer from Kafka's own keys: `{"bootstrap.servers": "localhost:9092", "group.id": "radar"}`."""
-        settings = {name.replace(".", "_"): value for name, value in properties.items()}
-        return cls(settings.pop("bootstrap_servers", ""), **settings)
+        return cls(**keywords_of(properties))
 
     def __enter__(self) -> Self:
         return self

@@ -25,7 +25,7 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from pykafka_classic.client.client_errors import ClientClosed, ClientTimeout
-from pykafka_classic.client.client_settings import settings_of
+from pykafka_classic.client.client_settings import keywords_of, settings_of
 from pykafka_classic.client.producing.delivery import Callback, Delivery, Headers, RecordMetadata
 from pykafka_classic.client.producing.producer_core import ProducerCore
 from pykafka_classic.client.producing.producer_settings import ProducerSettings
@@ -90,8 +90,7 @@ class Producer:
     @classmethod
     def of(cls, properties: Mapping[str, Any]) -> Self:
         """A producer from Kafka's own keys: `{"bootstrap.servers": "localhost:9092", "linger.ms": "5"}`."""
-        settings = {name.replace(".", "_"): value for name, value in properties.items()}
-        return cls(settings.pop("bootstrap_servers", ""), **settings)
+        return cls(**keywords_of(properties))
 
     def __enter__(self) -> Self:
         return self

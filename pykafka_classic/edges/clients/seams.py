@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 from pykafka_classic.client.broker_node import ClientSeams
 from pykafka_classic.common.promise import Promise
 from pykafka_classic.edges.blocking_client import zookeeper_at
-from pykafka_classic.edges.clocks import ReactorClock
+from pykafka_classic.edges.clocks import ReactorClock, settle_from_thread
 from pykafka_classic.edges.reactor import Reactor
 from pykafka_classic.edges.twisted_client import TwistedNetwork
 
@@ -31,22 +31,14 @@ class ClientBackground:
         """Run `work` in a thread of the pool; the promise settles on the reactor thread."""
         promise: Promise[T] = Promise()
         try:
-            self._pool.submit(self._work, work, promise)
+            self._pool.submit(settle_from_thread, self._reactor, promise, work)
         except RuntimeError:
-            self._work(work, promise)
+            settle_from_thread(self._reactor, promise, work)
         return promise
 
     def close(self) -> None:
         """Let the threads end when they have nothing to do."""
         self._pool.shutdown(wait=False)
-
-    def _work(self, work: Callable[[], T], promise: Promise[T]) -> None:
-        try:
-            value = work()
-        except BaseException as error:  # noqa: BLE001  # whatever it is belongs to who awaits the promise
-            self._reactor.callFromThread(promise.fail, error)
-        else:
-            self._reactor.callFromThread(promise.resolve, value)
 
 
 def who_listens(host: str, port: int) -> str | None:

@@ -18,7 +18,7 @@ Deferreds or coroutines; the group waits for them.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, TypeVar
 
 from twisted.internet.defer import Deferred, ensureDeferred, maybeDeferred
@@ -36,43 +36,25 @@ from pykafka_classic.client.starts import Start, Word, parse_start
 from pykafka_classic.common.promise import Promise, spawn
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.edges.clients.seams import make_seams
+from pykafka_classic.edges.clients.told_listener import Told, ToldListener
 from pykafka_classic.edges.deferreds import as_deferred
 from pykafka_classic.edges.reactor import Reactor
 
 T = TypeVar("T")
 
 PartitionName = tuple[str, int]
-Told = Callable[[tuple[TopicPartition, ...]], Any]
 
 
-class _Listener:
-    """Implements `rebalance.RebalanceListener`."""
-
-    def __init__(self, told: Mapping[str, Told | None]) -> None:
-        self._told = told
-
-    def assigned(self, partitions: Sequence[TopicPartition]) -> Promise[None]:
-        """New ones."""
-        return self._tell("assigned", partitions)
-
-    def revoked(self, partitions: Sequence[TopicPartition]) -> Promise[None]:
-        """About to be given up."""
-        return self._tell("revoked", partitions)
-
-    def lost(self, partitions: Sequence[TopicPartition]) -> Promise[None]:
-        """Others' already; as in Kafka, `on_revoked` hears of it where there is no `on_lost`."""
-        return self._tell("lost" if self._told["lost"] is not None else "revoked", partitions)
-
-    def _tell(self, name: str, partitions: Sequence[TopicPartition]) -> Promise[None]:
-        told, done = self._told[name], Promise[None]()
-        if told is None:
-            return Promise.resolved(None)
+class _Listener(ToldListener):
+    def call(self, told: Told, partitions: tuple[TopicPartition, ...]) -> Promise[None]:
+        """On the reactor's thread, which this is; waits for Deferreds and coroutines."""
+        done = Promise[None]()
 
         def failed(failure: Failure) -> None:
             assert failure.value is not None
             done.fail(failure.value)
 
-        maybeDeferred(_run, told, tuple(partitions)).addCallbacks(lambda _: done.resolve(None), failed)
+        maybeDeferred(_run, told, partitions).addCallbacks(lambda _: done.resolve(None), failed)
         return done
 
 

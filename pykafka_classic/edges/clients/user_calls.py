@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from queue import SimpleQueue
 from typing import TypeAlias, TypeVar
 
@@ -11,10 +11,10 @@ from pykafka_classic.client.consuming.consumer_errors import IllegalState
 from pykafka_classic.common.promise import Promise
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.edges.clients.client_thread import ClientThread
+from pykafka_classic.edges.clients.told_listener import Told, ToldListener
 
 T = TypeVar("T")
 
-Told: TypeAlias = Callable[[tuple[TopicPartition, ...]], object]
 Step: TypeAlias = Callable[[], bool]  # what the client thread has for the user's thread: a callback, or the end of the call; says whether it is the end
 
 
@@ -80,35 +80,21 @@ class UserCalls:
             continue
 
 
-class Listener:
-    """Implements `rebalance.RebalanceListener`: hands callbacks to the user's thread."""
+class Listener(ToldListener):
+    """Hands callbacks to the user's thread."""
 
     def __init__(self, thread: ClientThread, queue: SimpleQueue[Step], told: Mapping[str, Told | None]) -> None:
+        super().__init__(told)
         self._thread = thread
         self._queue = queue
-        self._told = told
 
-    def assigned(self, partitions: Sequence[TopicPartition]) -> Promise[None]:
-        """New ones."""
-        return self._tell("assigned", partitions)
-
-    def revoked(self, partitions: Sequence[TopicPartition]) -> Promise[None]:
-        """About to be given up."""
-        return self._tell("revoked", partitions)
-
-    def lost(self, partitions: Sequence[TopicPartition]) -> Promise[None]:
-        """Others' already; as in Kafka, `on_revoked` hears of it where there is no `on_lost`."""
-        return self._tell("lost" if self._told["lost"] is not None else "revoked", partitions)
-
-    def _tell(self, name: str, partitions: Sequence[TopicPartition]) -> Promise[None]:
-        told, done = self._told[name], Promise[None]()
-        if told is None:
-            done.resolve(None)
-            return done
+    def call(self, told: Told, partitions: tuple[TopicPartition, ...]) -> Promise[None]:
+        """During the call that the user's thread waits in."""
+        done = Promise[None]()
 
         def run() -> bool:
             try:
-                told(tuple(partitions))
+                told(partitions)
             except Exception as error:  # noqa: BLE001  # poll raises it again, when the rebalance is through
                 self._thread.call_soon(done.fail, error)
             else:

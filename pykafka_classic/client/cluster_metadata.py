@@ -8,22 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from pykafka_classic.cluster.broker import Node
 from pykafka_classic.common.errors import ErrorCode
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.protocol.messages.metadata import MetadataResponse, MetadataResponsePartition
 
 NO_LEADER = -1
 NO_EPOCH = -1
-
-
-@dataclass(frozen=True, slots=True)
-class BrokerAddress:
-    """A live broker."""
-
-    node_id: int
-    host: str
-    port: int
-    rack: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +48,7 @@ class TopicInfo:
 class ClusterMetadata:
     """One answer to a Metadata request, joined with what was known before."""
 
-    brokers: Mapping[int, BrokerAddress] = field(default_factory=dict)
+    brokers: Mapping[int, Node] = field(default_factory=dict)
     topics: Mapping[str, TopicInfo] = field(default_factory=dict)
     cluster_id: str | None = None
     controller_id: int = -1
@@ -81,7 +72,7 @@ class ClusterMetadata:
                 for one in each.partitions:
                     partitions[one.partition_index] = self._newer(TopicPartition(each.name, one.partition_index), one)
             topics[each.name] = TopicInfo(each.name, ErrorCode(each.error_code), each.is_internal, partitions)
-        brokers = {each.node_id: BrokerAddress(each.node_id, each.host, each.port, each.rack) for each in response.brokers}
+        brokers = {each.node_id: Node(each.node_id, each.host, each.port, each.rack) for each in response.brokers}
         return ClusterMetadata(brokers, topics, response.cluster_id, response.controller_id)
 
     def _newer(self, name: TopicPartition, told: MetadataResponsePartition) -> PartitionInfo:

@@ -23,7 +23,7 @@ class Node(NamedTuple):
     rack: str | None = None
 
     def __str__(self) -> str:
-        return f"{self.host}:{self.port} (id: {self.id} rack: {self.rack})"
+        return f"{self.host}:{self.port} (id: {self.id} rack: {'null' if self.rack is None else self.rack})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
 from pykafka_classic.client.admin.outcomes import Outcomes, missing, outcome
-from pykafka_classic.client.admin.requests import AnyBroker, Broker, Call, ClusterRequests, Controller, Node, raise_error
+from pykafka_classic.client.admin.requests import AnyBroker, Broker, Call, ClusterRequests, Controller, raise_error
+from pykafka_classic.cluster.broker import Node
 from pykafka_classic.common.errors import KafkaError
 from pykafka_classic.common.promise import gather, spawn
 from pykafka_classic.protocol.messages.alter_client_quotas import (

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple, Protocol
 
+from pykafka_classic.cluster.broker import Node
 from pykafka_classic.common.clock import Clock
 from pykafka_classic.common.promise import Promise
 from pykafka_classic.protocol.schema import Message
@@ -19,6 +20,11 @@ class Address(NamedTuple):
 
     host: str
     port: int
+
+    @classmethod
+    def of(cls, node: Node) -> Address:
+        """A broker's."""
+        return cls(node.host, node.port)
 
     def __str__(self) -> str:
         return f"{self.host}:{self.port}"

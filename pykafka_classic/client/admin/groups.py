@@ -11,8 +11,9 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from pykafka_classic.client.admin.offsets import by_topic
 from pykafka_classic.client.admin.outcomes import Outcomes, missing, outcome
-from pykafka_classic.client.admin.requests import Broker, Call, ClusterRequests, Coordinator, Node, raise_error
+from pykafka_classic.client.admin.requests import Broker, Call, ClusterRequests, Coordinator, raise_error
 from pykafka_classic.client.offset_and_metadata import OffsetAndMetadata
+from pykafka_classic.cluster.broker import Node
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.promise import gather, spawn
 from pykafka_classic.common.topic_partition import TopicPartition

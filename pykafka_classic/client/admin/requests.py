@@ -24,6 +24,7 @@ from typing import Final, Generic, Protocol, TypeVar
 
 from pykafka_classic.client.admin.connections import Address, BrokerConnections
 from pykafka_classic.client.admin.outcomes import error_of
+from pykafka_classic.cluster.broker import Node
 from pykafka_classic.common.clock import after
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.topic_partition import TopicPartition
@@ -48,24 +49,6 @@ class AdminSettings:
     request_timeout_ms: int = 30_000  # one try
     default_api_timeout_ms: int = 60_000  # all tries of a call
     retry_backoff_ms: int = 100  # between two tries
-
-
-@dataclass(frozen=True, slots=True)
-class Node:
-    """A broker as the cluster's metadata tells."""
-
-    id: int
-    host: str
-    port: int
-    rack: str | None = None
-
-    @property
-    def address(self) -> Address:
-        """Where it listens."""
-        return Address(self.host, self.port)
-
-    def __str__(self) -> str:
-        return f"{self.host}:{self.port} (id: {self.id} rack: {'null' if self.rack is None else self.rack})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +88,7 @@ class AnyBroker:
 
     async def address(self, requests: ClusterRequests) -> Address:
         """The next."""
-        candidates = [*(node.address for node in requests.nodes.values()), *requests.bootstrap]
+        candidates = [*(Address.of(node) for node in requests.nodes.values()), *requests.bootstrap]
         return candidates[self._tried % len(candidates)]
 
     def forget(self) -> None:
@@ -127,7 +110,7 @@ class Controller:
         node = requests.nodes.get(requests.controller_id)
         if node is None:
             raise KafkaError(ErrorCode.NOT_CONTROLLER, "The cluster has no controller at present.")
-        return node.address
+        return Address.of(node)
 
     def forget(self) -> None:
         """Look into fresh metadata."""
@@ -147,7 +130,7 @@ class Broker:
         node = requests.nodes.get(self._node_id)
         if node is None:
             raise KafkaError(ErrorCode.BROKER_NOT_AVAILABLE, f"Broker {self._node_id} is not available.")
-        return node.address
+        return Address.of(node)
 
     def forget(self) -> None:
         """Its address may be another by now; `ask` asks anew after each failure."""
@@ -164,7 +147,7 @@ class Coordinator:
         """By FindCoordinator."""
         if self.found is None:
             self.found = await requests.find_coordinator(self._group)
-        return self.found.address
+        return Address.of(self.found)
 
     def forget(self) -> None:
         """Ask again."""
@@ -188,7 +171,7 @@ class Leader:
             raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         if leader not in requests.nodes:
             raise KafkaError(ErrorCode.LEADER_NOT_AVAILABLE)
-        return requests.nodes[leader].address
+        return Address.of(requests.nodes[leader])
 
     def forget(self) -> None:
         """Nothing was kept."""
@@ -274,7 +257,7 @@ class ClusterRequests:
 
     def _lost(self, address: Address) -> None:
         """Whoever was there may be elsewhere now, or gone."""
-        self.nodes = {number: node for number, node in self.nodes.items() if node.address != address}
+        self.nodes = {number: node for number, node in self.nodes.items() if Address.of(node) != address}
 
     # what requests must know of the cluster
 

@@ -7,7 +7,7 @@ import pytest
 from pykafka_classic.cli.consumer_group_reset import ResetFailed, as_csv, parse_datetime, parse_duration, parse_plans
 from pykafka_classic.cli.consumer_group_rows import GroupProgress, member_table, offset_table
 from pykafka_classic.client.admin.groups import GroupDescription, MemberDescription
-from pykafka_classic.client.admin.requests import Node
+from pykafka_classic.cluster.broker import Node
 from pykafka_classic.common.topic_partition import TopicPartition
 
 T0, T1, U0 = TopicPartition("t", 0), TopicPartition("t", 1), TopicPartition("u", 0)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pykafka_classic.cli.pkc import rows
 from pykafka_classic.client.admin.cluster import ClusterDescription
 from pykafka_classic.client.admin.groups import GroupDescription, GroupListing, MemberDescription
-from pykafka_classic.client.admin.requests import Node
 from pykafka_classic.client.admin.topics import PartitionDescription, TopicDescription
 from pykafka_classic.client.group_offsets.values import GroupSnapshot, PartitionOffsets, StoredOffset
+from pykafka_classic.cluster.broker import Node
 from pykafka_classic.common.topic_partition import TopicPartition
 
 FLIGHTS = TopicDescription(

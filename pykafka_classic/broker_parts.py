@@ -34,10 +34,10 @@ from pykafka_classic.server.fetch_session import FetchManager
 from pykafka_classic.server.handlers.table import served_apis
 from pykafka_classic.server.isr_manager import IsrManagerServices, make_isr_manager
 from pykafka_classic.server.metadata_cache import MetadataCache
-from pykafka_classic.server.offsets_topic import ReplicatedOffsetsTopic
 from pykafka_classic.server.producer_id_manager import ProducerIdManager
 from pykafka_classic.server.replica_manager import ReplicaManager
 from pykafka_classic.server.replica_services import ReplicaServices
+from pykafka_classic.server.replicated_topic import ReplicatedTopic
 from pykafka_classic.server.scram_credentials import ScramCredentials
 from pykafka_classic.server.topic_admin import TopicAdmin
 from pykafka_classic.server.topic_configs import TopicConfigs
@@ -87,7 +87,7 @@ class BrokerParts:
     log_manager: LogManager
     replica_manager: ReplicaManager
     topic_configs: TopicConfigs
-    offsets_topic: ReplicatedOffsetsTopic
+    offsets_topic: ReplicatedTopic
     controlled_shutdown: ControlledShutdown
 
 
@@ -112,7 +112,7 @@ class BrokerBuilder:
         registration = BrokerRegistration(config.broker_id, seams.zk, seams.clock, session_timeout_ms=config.zookeeper_session_timeout_ms)
         log_manager = LogManager(config.log_directories, LogSeams(seams.file_system, seams.clock, seams.background, self._random), config)
         replica_manager = self._replica_manager(log_manager)
-        offsets_topic = ReplicatedOffsetsTopic(config, replica_manager, self._metadata_cache)
+        offsets_topic = ReplicatedTopic(GROUP_METADATA_TOPIC, config.offsets_topic_num_partitions, replica_manager, self._metadata_cache)
         groups = GroupService(config, seams.clock, self._random, offsets_topic)
         _join_groups(replica_manager, groups)
 

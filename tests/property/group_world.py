@@ -18,8 +18,8 @@ from pykafka_classic.common.promise import Promise
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.coordinator.group import group_records
 from pykafka_classic.coordinator.group.group_records import OffsetKey
-from pykafka_classic.coordinator.group.group_store import Appended
 from pykafka_classic.coordinator.group.service import GroupService
+from pykafka_classic.coordinator.internal_topic import Appended
 from pykafka_classic.records.record_batch import iterate_batches
 from tests.fakes.clock import FakeClock, SeededRandom
 from tests.unit.coordinator.helpers import MemoryLog

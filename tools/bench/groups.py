@@ -21,8 +21,8 @@ from pykafka_classic.coordinator.group import group_records
 from pykafka_classic.coordinator.group.group_coordinator import Joining, Syncing
 from pykafka_classic.coordinator.group.group_offsets import Committer
 from pykafka_classic.coordinator.group.group_records import OffsetAndMetadata
-from pykafka_classic.coordinator.group.group_store import Appended
 from pykafka_classic.coordinator.group.service import GroupService
+from pykafka_classic.coordinator.internal_topic import Appended
 from pykafka_classic.records.record import Record
 from pykafka_classic.records.record_batch import build_batch, stamp_base_offset
 

@@ -1,27 +1,26 @@
 """Which groups are ours, and how they are written to and read from `__consumer_offsets`.
 
 A broker coordinates the groups whose partition of `__consumer_offsets` it leads: partition = abs(javaHash(group)) mod count. On becoming leader it reads that
-partition from start to end (`loading.py`) and only then owns its groups; on resigning it forgets them (facts/coordination.md 5.2, 5.8).
+partition from start to end (`coordinator/partition_loader.py`) and only then owns its groups; on resigning it forgets them (facts/coordination.md 5.2, 5.8).
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final
 
 from pykafka_classic.common.clock import Clock
 from pykafka_classic.common.config import KafkaConfig
 from pykafka_classic.common.errors import ErrorCode
-from pykafka_classic.common.java import abs_java, string_hash
 from pykafka_classic.common.promise import Promise
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.coordinator.group import group_records
 from pykafka_classic.coordinator.group.group_metadata import GroupMetadata
 from pykafka_classic.coordinator.group.group_records import OffsetAndMetadata
+from pykafka_classic.coordinator.group.loading import GroupReading
 from pykafka_classic.coordinator.group.offsets import GroupOffsets
-from pykafka_classic.log.log import Log
+from pykafka_classic.coordinator.internal_topic import Appended, InternalTopic, partition_for
 from pykafka_classic.records.record_batch import Record, build_batch
 
 log = logging.getLogger("kafka.coordinator.group.GroupMetadataManager")
@@ -29,32 +28,8 @@ log = logging.getLogger("kafka.coordinator.group.GroupMetadataManager")
 NO_PRODUCER: Final = (-1, -1)
 
 
-@dataclass(frozen=True, slots=True)
-class Appended:
-    """The outcome of an append: NONE and the offset of the first record, or why not."""
-
-    error: ErrorCode
-    base_offset: int = -1
-
-
 def _nothing(group: GroupMetadata) -> None:
     """Until the coordinator is there, nobody cares."""
-
-
-class OffsetsTopic(Protocol):
-    """The seam to the replica manager, which leads (or not) partitions of `__consumer_offsets`."""
-
-    def partition_count(self) -> int:
-        """Partitions of the topic, or what it will have once it is created."""
-        ...
-
-    def log(self, partition: int) -> Log | None:
-        """The local log of a partition, if this broker hosts it."""
-        ...
-
-    def append(self, partition: int, records: bytes, *, required_acks: int, timeout_ms: int) -> Promise[Appended]:
-        """Append a batch as the coordinator."""
-        ...
 
 
 _GROUP_STORE_ERRORS: Final[Mapping[ErrorCode, ErrorCode]] = {
@@ -84,7 +59,7 @@ class GroupStore:
     `_by_partition` under it; every producer id of a group's `pending_transactional` has the group in `_open`.
     """
 
-    def __init__(self, config: KafkaConfig, clock: Clock, topic: OffsetsTopic) -> None:
+    def __init__(self, config: KafkaConfig, clock: Clock, topic: InternalTopic) -> None:
         self.active = False  # True between start and shutdown of the broker
         self.on_group_loaded: Callable[[GroupMetadata], None] = _nothing
         self.on_group_unloaded: Callable[[GroupMetadata], None] = _nothing
@@ -103,7 +78,7 @@ class GroupStore:
 
     def partition_for(self, group_id: str) -> int:
         """The partition of `__consumer_offsets` that keeps the group."""
-        return abs_java(string_hash(group_id)) % self._topic.partition_count()
+        return partition_for(self._topic, group_id)
 
     def why_not_ours(self, group_id: str | None, *, empty_id_allowed: bool = False) -> ErrorCode:
         """NONE where this broker may answer for the group. An empty id is only good for offsets, describing and deleting."""
@@ -118,13 +93,15 @@ class GroupStore:
 
     # loading and unloading
 
-    def begin_loading(self, partition: int) -> None:
+    def begin_loading(self, partition: int) -> GroupReading:
         """Answer for the partition's groups that they are loading; forget what an earlier term knew of them."""
         self.unload(partition)
         self.loading.add(partition)
+        return GroupReading(lambda group, offsets: self.on_group_loaded(self.put(group, offsets)))
 
-    def finish_loading(self, partition: int) -> None:
+    def finish_loading(self, partition: int, leader_epoch: int) -> None:
         """The partition's groups are here: answer for them."""
+        del leader_epoch  # no record of a group's tells it
         self.loading.discard(partition)
         self.owned.add(partition)
         for producer_id, commit in self._late_markers.pop(partition, []):

@@ -8,16 +8,18 @@ from pykafka_classic.coordinator.group.expiration import OffsetExpiration
 from pykafka_classic.coordinator.group.group_admin import GroupAdmin
 from pykafka_classic.coordinator.group.group_coordinator import GroupCoordinator
 from pykafka_classic.coordinator.group.group_offsets import GroupOffsetService
-from pykafka_classic.coordinator.group.group_store import GroupStore, OffsetsTopic
-from pykafka_classic.coordinator.group.loading import GroupLoader
+from pykafka_classic.coordinator.group.group_store import GroupStore
+from pykafka_classic.coordinator.group.loading import WORDS
+from pykafka_classic.coordinator.internal_topic import InternalTopic
+from pykafka_classic.coordinator.partition_loader import PartitionLoader
 
 
 class GroupService:
     """`coordinator`: membership; `offsets`: commits; `admin`: looking and deleting; `loader`: leadership of partitions; `store`: whose group is it."""
 
-    def __init__(self, config: KafkaConfig, clock: Clock, random: Random, topic: OffsetsTopic) -> None:
+    def __init__(self, config: KafkaConfig, clock: Clock, random: Random, topic: InternalTopic) -> None:
         self.store = GroupStore(config, clock, topic)
-        self.loader = GroupLoader(self.store, topic, clock, chunk_bytes=config.offsets_load_buffer_size)
+        self.loader = PartitionLoader(self.store, topic, clock, WORDS, chunk_bytes=config.offsets_load_buffer_size)
         self.coordinator = GroupCoordinator(config, clock, random, self.store)
         self.offsets = GroupOffsetService(self.store, self.coordinator, metadata_bytes_max=config.offset_metadata_max_bytes)
         self._expiration = OffsetExpiration(

@@ -10,8 +10,8 @@ from pykafka_classic.common.errors import ErrorCode
 from pykafka_classic.common.promise import Promise
 from pykafka_classic.coordinator.group.group_coordinator import Joining, Syncing
 from pykafka_classic.coordinator.group.group_metadata import JoinResult, SyncResult
-from pykafka_classic.coordinator.group.group_store import Appended
 from pykafka_classic.coordinator.group.service import GroupService
+from pykafka_classic.coordinator.internal_topic import Appended
 from pykafka_classic.log.log import Log
 from pykafka_classic.records.record_batch import iterate_batches, stamp_base_offset
 from tests.fakes.clock import FakeClock, SeededRandom

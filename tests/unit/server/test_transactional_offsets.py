@@ -10,6 +10,7 @@ import pytest
 from pykafka_classic.broker_parts import _join_groups
 from pykafka_classic.common.errors import ErrorCode
 from pykafka_classic.common.promise import Promise
+from pykafka_classic.common.topic_name import GROUP_METADATA_TOPIC
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.coordinator.group.service import GroupService
 from pykafka_classic.protocol.messages.txn_offset_commit import (
@@ -29,7 +30,7 @@ from pykafka_classic.records.control import EndTransactionMarker, read_end_trans
 from pykafka_classic.records.record_batch import iterate_batches
 from pykafka_classic.server.broker_services import BrokerServices
 from pykafka_classic.server.handlers import txn_offset_commit, write_txn_markers
-from pykafka_classic.server.offsets_topic import ReplicatedOffsetsTopic
+from pykafka_classic.server.replicated_topic import ReplicatedTopic
 from pykafka_classic.server.request import Request
 from tests.fakes.clock import SeededRandom
 from tests.unit.server.replica_cluster import LISTENER, ReplicaCluster, TestBroker
@@ -45,7 +46,12 @@ class Coordinator:
     def __init__(self, broker: TestBroker) -> None:
         self.broker = broker
         config, clock = broker.config, broker.cluster.clock
-        self.groups = GroupService(config, clock, SeededRandom(1), ReplicatedOffsetsTopic(config, broker.replica_manager, broker.metadata_cache))
+        self.groups = GroupService(
+            config,
+            clock,
+            SeededRandom(1),
+            ReplicatedTopic(GROUP_METADATA_TOPIC, config.offsets_topic_num_partitions, broker.replica_manager, broker.metadata_cache),
+        )
         self.groups.store.active = True
         _join_groups(broker.replica_manager, self.groups)
         services = {"config": config, "clock": clock, "replica_manager": broker.replica_manager, "metadata_cache": broker.metadata_cache, "groups": self.groups}

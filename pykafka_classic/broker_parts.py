@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from pykafka_classic.cluster.partition import Partition
 from pykafka_classic.common.clock import Background, Clock, Random
 from pykafka_classic.common.config import KafkaConfig
 from pykafka_classic.common.promise import Promise, spawn
-from pykafka_classic.common.topic_name import GROUP_METADATA_TOPIC
+from pykafka_classic.common.topic_name import GROUP_METADATA_TOPIC, TRANSACTION_STATE_TOPIC
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.common.zookeeper import ZooKeeper
 from pykafka_classic.controller.controller import KafkaController
 from pykafka_classic.coordinator.group.service import GroupService
+from pykafka_classic.coordinator.partition_loader import PartitionLoader
+from pykafka_classic.coordinator.transaction.service import TransactionService
 from pykafka_classic.log.file_system import FileSystem
 from pykafka_classic.log.log_manager import LogManager
 from pykafka_classic.log.log_services import LogSeams
@@ -33,6 +35,7 @@ from pykafka_classic.server.feature_cache import FeatureCache
 from pykafka_classic.server.fetch_session import FetchManager
 from pykafka_classic.server.handlers.table import served_apis
 from pykafka_classic.server.isr_manager import IsrManagerServices, make_isr_manager
+from pykafka_classic.server.marker_leaders import MarkerLeaders
 from pykafka_classic.server.metadata_cache import MetadataCache
 from pykafka_classic.server.producer_id_manager import ProducerIdManager
 from pykafka_classic.server.replica_manager import ReplicaManager
@@ -87,8 +90,16 @@ class BrokerParts:
     log_manager: LogManager
     replica_manager: ReplicaManager
     topic_configs: TopicConfigs
-    offsets_topic: ReplicatedTopic
+    internal_topics: Sequence[ReplicatedTopic]
     controlled_shutdown: ControlledShutdown
+
+
+class Coordinators(NamedTuple):
+    """What keeps state for clients."""
+
+    groups: GroupService
+    transactions: TransactionService
+    producer_ids: ProducerIdManager
 
 
 class BrokerBuilder:
@@ -114,13 +125,18 @@ class BrokerBuilder:
         replica_manager = self._replica_manager(log_manager)
         offsets_topic = ReplicatedTopic(GROUP_METADATA_TOPIC, config.offsets_topic_num_partitions, replica_manager, self._metadata_cache)
         groups = GroupService(config, seams.clock, self._random, offsets_topic)
-        _join_groups(replica_manager, groups)
+        transactions_topic = ReplicatedTopic(TRANSACTION_STATE_TOPIC, config.transaction_state_log_num_partitions, replica_manager, self._metadata_cache)
+        producer_ids = ProducerIdManager(config.broker_id, seams.zk)
+        leaders = MarkerLeaders(self._metadata_cache, config.inter_broker_listener)
+        transactions = TransactionService(config, seams.clock, seams.network, transactions_topic, leaders, producer_ids.generate)
+        join_coordinators(replica_manager, {GROUP_METADATA_TOPIC: groups.loader, TRANSACTION_STATE_TOPIC: transactions.loader})
+        replica_manager.on_partitions_removed = groups.admin.forget_partitions
 
         def register() -> Promise[int]:
             return spawn(self._register(registration, registration_info))
 
         controller = KafkaController(config, config.broker_id, seams.zk, seams.clock, seams.network, self._random, register_broker=register)
-        self._services = self._broker_services(controller, replica_manager, groups)
+        self._services = self._broker_services(controller, replica_manager, Coordinators(groups, transactions, producer_ids))
         _join_elections(self._services.topic_configs, controller)
         _join_configs(self._services)
         return BrokerParts(
@@ -130,7 +146,7 @@ class BrokerBuilder:
             log_manager=log_manager,
             replica_manager=replica_manager,
             topic_configs=self._services.topic_configs,
-            offsets_topic=offsets_topic,
+            internal_topics=(offsets_topic, transactions_topic),
             controlled_shutdown=ControlledShutdown(config, seams.zk, seams.network, seams.clock),
         )
 
@@ -150,7 +166,7 @@ class BrokerBuilder:
         services = ReplicaServices(seams.clock, seams.background, seams.file_system, seams.network, self._timer)
         return ReplicaManager(self._config, services, log_manager, self._metadata_cache, make_isr_manager(self._config, isr_services))
 
-    def _broker_services(self, controller: KafkaController, replica_manager: ReplicaManager, groups: GroupService) -> BrokerServices:
+    def _broker_services(self, controller: KafkaController, replica_manager: ReplicaManager, coordinators: Coordinators) -> BrokerServices:
         config, seams, dynamic = self._config, self._seams, DynamicBrokerConfig(self._config)
         waiters = TopicWaiters(Purgatory("topic", self._timer))
         topic_admin = TopicAdmin(config, seams.zk, self._metadata_cache, self._random, waiters)
@@ -173,9 +189,10 @@ class BrokerBuilder:
             auto_topic_creation=AutoTopicCreation(config, self._metadata_cache, topic_admin),
             topic_waiters=waiters,
             deleted_topics=DeletedTopics(seams.zk, self._metadata_cache, replica_manager.forget_deleted_topics),
-            producer_ids=ProducerIdManager(config.broker_id, seams.zk),
+            producer_ids=coordinators.producer_ids,
             feature_cache=FeatureCache(seams.zk),
-            groups=groups,
+            groups=coordinators.groups,
+            transactions=coordinators.transactions,
             served_apis=served_apis(),
         )
 
@@ -212,22 +229,21 @@ def _join_configs(services: BrokerServices) -> None:
     dynamic.on_change.append(config_changed)
 
 
-def _join_groups(replica_manager: ReplicaManager, groups: GroupService) -> None:
-    """Leadership of a partition of `__consumer_offsets` is what makes a coordinator; deleted topics lose their committed offsets."""
+def join_coordinators(replica_manager: ReplicaManager, loaders: Mapping[str, PartitionLoader]) -> None:
+    """Leadership of a partition of an internal topic is what makes a coordinator. `loaders`: by topic."""
 
     def leadership_changed(leaders: Sequence[Partition], followers: Sequence[Partition]) -> None:
         for partition in leaders:
-            if partition.topic_partition.topic == GROUP_METADATA_TOPIC:
-                groups.loader.on_election(partition.topic_partition.partition, partition.leader_epoch)
+            if loader := loaders.get(partition.topic_partition.topic):
+                loader.on_election(partition.topic_partition.partition, partition.leader_epoch)
         for partition in followers:
-            if partition.topic_partition.topic == GROUP_METADATA_TOPIC:
-                groups.loader.on_resignation(partition.topic_partition.partition, partition.leader_epoch)
+            if loader := loaders.get(partition.topic_partition.topic):
+                loader.on_resignation(partition.topic_partition.partition, partition.leader_epoch)
 
     def replicas_deleted(deleted: Sequence[TopicPartition]) -> None:
         for topic_partition in deleted:
-            if topic_partition.topic == GROUP_METADATA_TOPIC:
-                groups.loader.on_resignation(topic_partition.partition, None)
+            if loader := loaders.get(topic_partition.topic):
+                loader.on_resignation(topic_partition.partition, None)
 
     replica_manager.on_leadership_change = leadership_changed
     replica_manager.on_replicas_deleted = replicas_deleted
-    replica_manager.on_partitions_removed = groups.admin.forget_partitions

@@ -125,7 +125,7 @@ class KafkaServer:
         parts.replica_manager.startup()
         parts.controller.startup()
         await parts.services.producer_ids.claim_block()
-        await through_sessions(lambda: self._start_groups(parts), "the start")
+        await through_sessions(lambda: self._start_coordinators(parts), "the start")
         parts.topic_configs.scan()
         zk.add_session_listener(self._on_session)
         self._edges.start_processing()
@@ -233,11 +233,13 @@ class KafkaServer:
     async def _register(self, parts: BrokerParts) -> None:
         parts.services.broker_epoch = await parts.registration.register(self._registration_info())
 
-    async def _start_groups(self, parts: BrokerParts) -> None:
-        stored = await data_or_none(self._edges.zk, topics.path(OFFSETS_TOPIC))
-        if stored is not None:
-            parts.offsets_topic.stored_partition_count = len(topics.decode(stored.data or b"").assignment)
+    async def _start_coordinators(self, parts: BrokerParts) -> None:
+        for topic in parts.internal_topics:
+            stored = await data_or_none(self._edges.zk, topics.path(topic.name))
+            if stored is not None:
+                topic.stored_partition_count = len(topics.decode(stored.data or b"").assignment)
         parts.services.groups.start()
+        parts.services.transactions.start()
 
     def _on_session(self, event: SessionEvent) -> None:
         assert self._parts is not None
@@ -270,6 +272,7 @@ class KafkaServer:
         await self._edges.stop_listening()
         if parts is not None:
             parts.services.groups.shutdown()
+            parts.services.transactions.shutdown()
             await parts.replica_manager.shutdown()
             await parts.log_manager.shutdown()
             parts.controller.shutdown()

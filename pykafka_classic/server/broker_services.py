@@ -10,6 +10,7 @@ from pykafka_classic.common.config import KafkaConfig
 from pykafka_classic.common.zookeeper import ZooKeeper
 from pykafka_classic.controller.controller import KafkaController
 from pykafka_classic.coordinator.group.service import GroupService
+from pykafka_classic.coordinator.transaction.service import TransactionService
 from pykafka_classic.protocol.api_keys import ApiKey
 from pykafka_classic.server.auto_topic_creation import AutoTopicCreation
 from pykafka_classic.server.client_quotas import ClientQuotas
@@ -52,5 +53,6 @@ class BrokerServices:
     producer_ids: ProducerIdManager
     feature_cache: FeatureCache
     groups: GroupService
+    transactions: TransactionService
     served_apis: Mapping[ApiKey, tuple[int, int]] = field(default_factory=dict)
     broker_epoch: int = -1

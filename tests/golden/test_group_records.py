@@ -24,7 +24,7 @@ from pykafka_classic.protocol.schema import SchemaError
 from pykafka_classic.records.record_batch import RecordBatch, iterate_batches, stamp_base_offset, stamp_partition_leader_epoch
 from tests.fakes.clock import FakeClock
 from tests.golden import log_data, protocol_data
-from tests.unit.coordinator.helpers import FakeOffsetsTopic, Harness
+from tests.unit.coordinator.helpers import FakeInternalTopic, Harness
 
 # The newest inter.broker.protocol.version that still writes a version of a value.
 IBP_OF_OFFSET: Final = {1: "2.0-IV1", 2: "2.1-IV0", 3: "2.8-IV1"}
@@ -187,7 +187,7 @@ def store_again(harness: Harness, recorded: RecordBatch) -> None:
 # loading
 
 
-class RecordedTopic(FakeOffsetsTopic):
+class RecordedTopic(FakeInternalTopic):
     """`__consumer_offsets` as a broker left it."""
 
     def __init__(self, scenario: str, root: str) -> None:

@@ -1,9 +1,6 @@
 """FindCoordinator (key 10): which broker coordinates a group, or a transaction. facts/protocol.md 9.
 
-The groups' topic is created when somebody first asks.
-
-Differs from Kafka: this broker coordinates no transactions and does not create their topic; where another broker does (one of Apache Kafka in the same
-cluster), clients are sent there.
+The topic that a coordinator keeps its state in is created when somebody first asks.
 """
 
 from __future__ import annotations
@@ -11,7 +8,6 @@ from __future__ import annotations
 from pykafka_classic.common import topic_name
 from pykafka_classic.common.clock import within
 from pykafka_classic.common.errors import ErrorCode
-from pykafka_classic.common.java import abs_java, string_hash
 from pykafka_classic.common.promise import Promise, spawn
 from pykafka_classic.protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from pykafka_classic.protocol.schema import Message
@@ -25,23 +21,15 @@ GROUP, TRANSACTION = 0, 1
 def handle(broker: BrokerServices, request: Request) -> Message | Promise[Message]:
     """The coordinator's address, or COORDINATOR_NOT_AVAILABLE: ask again soon."""
     body = request.expect(FindCoordinatorRequest)
-    if body.key_type == TRANSACTION:
-        return _transaction_coordinator(broker, request, body.key)
-    if body.key_type != GROUP:
+    if body.key_type == GROUP:
+        topic, partition = topic_name.GROUP_METADATA_TOPIC, broker.groups.store.partition_for(body.key)
+    elif body.key_type == TRANSACTION:
+        topic, partition = topic_name.TRANSACTION_STATE_TOPIC, broker.transactions.store.partition_for(body.key)
+    else:
         return FindCoordinatorResponse(error_code=ErrorCode.INVALID_REQUEST, node_id=-1, port=-1)
-    if not broker.metadata_cache.contains_topic(topic_name.GROUP_METADATA_TOPIC):
-        return spawn(_create(broker))
-    partition = broker.groups.store.partition_for(body.key)
-    return _leader_of(broker, request, topic_name.GROUP_METADATA_TOPIC, partition)
-
-
-def _transaction_coordinator(broker: BrokerServices, request: Request, transactional_id: str) -> Message:
-    count = broker.metadata_cache.partition_count(topic_name.TRANSACTION_STATE_TOPIC)
-    if not count:
-        return _not_available()
-    partition = abs_java(string_hash(transactional_id)) % count
-    found = _leader_of(broker, request, topic_name.TRANSACTION_STATE_TOPIC, partition)
-    return _not_available() if found.node_id == broker.config.broker_id else found
+    if not broker.metadata_cache.contains_topic(topic):
+        return spawn(_create(broker, topic))
+    return _leader_of(broker, request, topic, partition)
 
 
 def _leader_of(broker: BrokerServices, request: Request, topic: str, partition: int) -> FindCoordinatorResponse:
@@ -51,8 +39,8 @@ def _leader_of(broker: BrokerServices, request: Request, topic: str, partition: 
     return FindCoordinatorResponse(error_message=ErrorCode.NONE.message, node_id=node.id, host=node.host, port=node.port)
 
 
-async def _create(broker: BrokerServices) -> Message:
-    await within(broker.clock, spawn(broker.auto_topic_creation.create([topic_name.GROUP_METADATA_TOPIC])), CREATION_WAIT_MS)
+async def _create(broker: BrokerServices, topic: str) -> Message:
+    await within(broker.clock, spawn(broker.auto_topic_creation.create([topic])), CREATION_WAIT_MS)
     return _not_available()
 
 

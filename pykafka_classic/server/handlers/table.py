@@ -11,6 +11,8 @@ from typing import Final
 
 from pykafka_classic.protocol.api_keys import ApiKey, spec_of
 from pykafka_classic.server.handlers import (
+    add_offsets_to_txn,
+    add_partitions_to_txn,
     alter_client_quotas,
     alter_configs,
     alter_isr,
@@ -31,6 +33,7 @@ from pykafka_classic.server.handlers import (
     describe_log_dirs,
     describe_user_scram_credentials,
     elect_leaders,
+    end_txn,
     fetch,
     find_coordinator,
     heartbeat,
@@ -81,6 +84,9 @@ HANDLERS: Final[Mapping[ApiKey, Handler]] = {
     ApiKey.DELETE_TOPICS: delete_topics.handle,
     ApiKey.DELETE_RECORDS: delete_records.handle,
     ApiKey.INIT_PRODUCER_ID: init_producer_id.handle,
+    ApiKey.ADD_PARTITIONS_TO_TXN: add_partitions_to_txn.handle,
+    ApiKey.ADD_OFFSETS_TO_TXN: add_offsets_to_txn.handle,
+    ApiKey.END_TXN: end_txn.handle,
     ApiKey.WRITE_TXN_MARKERS: write_txn_markers.handle,
     ApiKey.TXN_OFFSET_COMMIT: txn_offset_commit.handle,
     ApiKey.OFFSET_FOR_LEADER_EPOCH: offset_for_leader_epoch.handle,

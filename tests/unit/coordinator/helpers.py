@@ -61,7 +61,7 @@ class MemoryLog:
         return _Fetched(_Bytes(chunk) if chunk else None)
 
 
-class FakeOffsetsTopic:
+class FakeInternalTopic:
     """Keeps what is appended; `hold` leaves appends unanswered until `release`, `error` refuses them."""
 
     def __init__(self, partitions: int = 1) -> None:
@@ -100,9 +100,9 @@ class FakeOffsetsTopic:
 class Harness:
     """A coordinator that owns the only partition, of a new topic or of one at hand."""
 
-    def __init__(self, *, topic: FakeOffsetsTopic | None = None, clock: FakeClock | None = None, **config: Any) -> None:
+    def __init__(self, *, topic: FakeInternalTopic | None = None, clock: FakeClock | None = None, **config: Any) -> None:
         self.clock = clock or FakeClock()
-        self.topic = topic or FakeOffsetsTopic()
+        self.topic = topic or FakeInternalTopic()
         changes: dict[str, Any] = {"group_initial_rebalance_delay_ms": 0, **config}
         self.config = replace(KafkaConfig(zookeeper_connect="zk:2181"), **changes)
         self.groups = GroupService(self.config, self.clock, SeededRandom(1), self.topic)

@@ -7,7 +7,7 @@ from typing import Any, Final, cast
 
 import pytest
 
-from pykafka_classic.broker_parts import _join_groups
+from pykafka_classic.broker_parts import join_coordinators
 from pykafka_classic.common.errors import ErrorCode
 from pykafka_classic.common.promise import Promise
 from pykafka_classic.common.topic_name import GROUP_METADATA_TOPIC
@@ -53,7 +53,7 @@ class Coordinator:
             ReplicatedTopic(GROUP_METADATA_TOPIC, config.offsets_topic_num_partitions, broker.replica_manager, broker.metadata_cache),
         )
         self.groups.store.active = True
-        _join_groups(broker.replica_manager, self.groups)
+        join_coordinators(broker.replica_manager, {GROUP_METADATA_TOPIC: self.groups.loader})
         services = {"config": config, "clock": clock, "replica_manager": broker.replica_manager, "metadata_cache": broker.metadata_cache, "groups": self.groups}
         self._services = cast(BrokerServices, SimpleNamespace(**services))
 

@@ -12,6 +12,7 @@ What can go wrong: `KafkaError` (a broker's error code), `NoBrokers`, `ClientTim
 from __future__ import annotations
 
 from pykafka_classic.client.admin.configs import ConfigResource
+from pykafka_classic.client.admin.scram import ScramDeletion, ScramUpsertion
 from pykafka_classic.client.admin.topics import NewPartitions, NewTopic
 from pykafka_classic.client.client_errors import ClientClosed, ClientTimeout, InvalidSetting, NoBrokers, UnsupportedByBrokers
 from pykafka_classic.client.consuming.consumer_errors import CommitFailed, IllegalState, LogTruncated, NoOffset, RebalanceInProgress
@@ -52,6 +53,8 @@ __all__ = [
     "Producer",
     "RebalanceInProgress",
     "RecordMetadata",
+    "ScramDeletion",
+    "ScramUpsertion",
     "Store",
     "TopicPartition",
     "TwistedAdmin",

@@ -3,7 +3,7 @@
 Reading order: `config_command` (what the command line says), `configs_zookeeper` and `configs_broker` (who does it).
 
 Differs from Kafka: what it tells in a stack trace stands here in the sentence at its top. Passwords of brokers cannot be stored (Kafka encrypts them with a
-key from server.properties; our brokers have none to read), SCRAM credentials only with --zookeeper.
+key from server.properties; our brokers have none to read).
 
 Source: facts/tools.md 8; 2.8 ConfigCommand.scala.
 """

@@ -7,20 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from types import TracebackType
-from typing import Final, NoReturn, Self
+from typing import Final, Self
 
 from pykafka_classic.cli.broker_session import open_admin
 from pykafka_classic.cli.command import Console
 from pykafka_classic.cli.command_options import Options
 from pykafka_classic.cli.config_command import BOOTSTRAP, LOGGERS, Entities, Refused, added, check_deleted, deleted
 from pykafka_classic.cli.configs_zookeeper import CLIENT_KEYS, IP_KEYS
-from pykafka_classic.cli.scram import MECHANISMS
+from pykafka_classic.cli.scram import BadCredential, parse_wish
 from pykafka_classic.cli.topics_broker import values_of
 from pykafka_classic.client.admin.cluster import ANY, CLIENT_ID, DEFAULT, EXACT, IP, USER, QuotaEntity, QuotaFilter, quota_entity
 from pykafka_classic.client.admin.configs import ConfigChange, ConfigEntry, ConfigResource
+from pykafka_classic.client.admin.scram import ScramDeletion, ScramUpsertion
 from pykafka_classic.common import topic_name
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.java import hash_map_order
+from pykafka_classic.common.scram import BY_NAME as MECHANISMS
 from pykafka_classic.protocol.config_numbers import AlterOp, ConfigSource, ResourceType
 from pykafka_classic.server.client_quotas import java_double
 from zk_schema.configs import BROKERS, CLIENTS, IPS, TOPICS, USERS
@@ -122,7 +124,10 @@ class BrokerConfigs:
             self._change(ConfigResource(ResourceType.BROKER_LOGGER, name), new, gone)
         else:
             _check_quota_keys(entities, new, gone)
-            self._alter_quotas(entities, new, gone)
+            if any(key in MECHANISMS for key in [*new, *gone]):
+                self._alter_credentials(name, new, gone)
+            else:
+                self._alter_quotas(entities, new, gone)
         if name:
             self._console.say(f"Completed updating config for {kind[:-1]} {name}.")
         else:
@@ -150,6 +155,16 @@ class BrokerConfigs:
         owner = quota_entity({OWNERS[kind]: name or None for kind, name in zip(entities.types, entities.names, strict=True)})
         values_of(self._admin.alter_client_quotas({owner: changes}))
 
+    def _alter_credentials(self, user: str, new: Mapping[str, str], gone: Sequence[str]) -> None:
+        changes: list[ScramDeletion | ScramUpsertion] = [ScramDeletion(user, mechanism) for mechanism in gone]
+        for mechanism, wish in new.items():
+            try:
+                iterations, password = parse_wish(mechanism, wish, called=mechanism)
+            except BadCredential as error:
+                raise Refused(str(error)) from error
+            changes.append(ScramUpsertion(user, password, mechanism, iterations))
+        values_of(self._admin.alter_user_scram_credentials(changes))
+
 
 def _check_quota_keys(entities: Entities, new: Mapping[str, str], gone: Sequence[str]) -> None:
     kind = entities.types[0]
@@ -159,22 +174,21 @@ def _check_quota_keys(entities: Entities, new: Mapping[str, str], gone: Sequence
             raise Refused(f"Only connection quota configs can be added for '{IPS}' using --bootstrap-server. Unexpected config names: {','.join(unknown)}")
         return
     only_user = CLIENTS not in entities.types
-    for keys, verb in ((list(new), "added"), (gone, "deleted")):
+    for keys, verb, collection in ((list(new), "added", "Set"), (gone, "deleted", "List")):
         unknown = [key for key in keys if key not in CLIENT_KEYS and not (only_user and key in MECHANISMS)]
         if unknown:
             what, whom = ("quota and SCRAM credential", USERS) if only_user else ("quota", CLIENTS)
-            names = f"List({', '.join(unknown)})"
+            names = f"{collection}({', '.join(unknown)})"
             raise Refused(f"Only {what} configs can be {verb} for '{whom}' using --bootstrap-server. Unexpected config names: {names}")
     if any(key in MECHANISMS for key in [*new, *gone]):
-        _refuse_credentials(entities, [*new, *gone])
+        _check_credentials(entities, [*new, *gone])
 
 
-def _refuse_credentials(entities: Entities, keys: Sequence[str]) -> NoReturn:
+def _check_credentials(entities: Entities, keys: Sequence[str]) -> None:
     if "" in entities.names:
         raise Refused("The use of --entity-default or --user-defaults is not allowed with User SCRAM Credentials using --bootstrap-server.")
     if any(key in CLIENT_KEYS for key in keys):
         raise Refused(f"Cannot alter both quota and SCRAM credential configs simultaneously for '{USERS}' using --bootstrap-server.")
-    raise Refused("SCRAM credentials are altered with --zookeeper: the brokers do not serve AlterUserScramCredentials.")
 
 
 def _filter(kind: str, name: str | None) -> QuotaFilter:

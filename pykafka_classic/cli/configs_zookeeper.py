@@ -12,12 +12,14 @@ from typing import Final, Self
 from pykafka_classic.cli.command import CommandFailed, Console
 from pykafka_classic.cli.command_options import Options
 from pykafka_classic.cli.config_command import Entities, Refused, added, check_deleted, deleted
-from pykafka_classic.cli.scram import MECHANISMS, BadCredential, credential
+from pykafka_classic.cli.scram import BadCredential, credential
 from pykafka_classic.cli.zookeeper_session import ZooKeeperSession
 from pykafka_classic.common import topic_name
 from pykafka_classic.common.config_def import ConfigError, ConfigType, parse_type
 from pykafka_classic.common.java import properties_order
 from pykafka_classic.common.log_config import LogConfig
+from pykafka_classic.common.scram import BY_NAME as MECHANISMS
+from pykafka_classic.edges.chance import draw_salt
 from zk_schema import broker_ids, configs, topics
 from zk_schema.configs import BROKERS, CLIENTS, DEFAULT, TOPICS, USERS, ConfigEntity
 
@@ -136,7 +138,7 @@ def _part_called(kind: str, name: str | None) -> str:
 
 def _salted(wanted: Mapping[str, str]) -> dict[str, str]:
     try:
-        return {key: credential(key, value) if key in MECHANISMS else value for key, value in wanted.items()}
+        return {key: credential(key, value, draw_salt()) if key in MECHANISMS else value for key, value in wanted.items()}
     except BadCredential as error:
         raise Refused(str(error)) from error
 

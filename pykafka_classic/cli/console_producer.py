@@ -2,12 +2,19 @@
 
 At a terminal a `>` stands before each line. What cannot be sent is told on stderr, and the next line is taken; the exit status stays 0, as with Kafka.
 
+A request that a broker has not answered within --request-timeout-ms is sent again, of which a WARN on stderr tells. With acks=all and a follower that has died,
+but still counts as in sync, each attempt is appended: the topic then holds the record several times, as it does with Kafka's tool, also where the tool says in
+the end that the request timed out. --producer-property enable.idempotence=true prevents that.
+
 Source: facts/tools.md 5; 2.8 ConsoleProducer.scala.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import logging
+import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,6 +28,7 @@ if TYPE_CHECKING:
 BOOTSTRAP: Final = "bootstrap-server"
 BROKER_LIST: Final = "broker-list"
 LINE_READER: Final = "kafka.tools.ConsoleProducer$LineMessageReader"
+SENDER_LOG: Final = "kafka.clients.producer.Sender"
 CLIENT_ID: Final = "console-producer"
 
 
@@ -75,9 +83,23 @@ def body(options: Options, console: Console) -> int:
         raise CommandFailed(_unreachable(server, error)) from error
     except InvalidSetting as error:
         raise CommandFailed(str(error)) from error
-    with producer:
+    with telling_retries(console), producer:
         _send(producer, options, pairs_of(options, "property"), console)
     return OK
+
+
+@contextlib.contextmanager
+def telling_retries(console: Console) -> Iterator[None]:
+    """What the producer sends again is told: otherwise nobody would know why it takes so long."""
+    log, handler, level = logging.getLogger(SENDER_LOG), logging.StreamHandler(console.errors), logging.getLogger(SENDER_LOG).level
+    handler.setFormatter(logging.Formatter("WARN %(message)s"))
+    log.setLevel(logging.INFO)
+    log.addHandler(handler)
+    try:
+        yield
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(level)
 
 
 def _unreachable(server: str, error: NoBrokers) -> str:
@@ -108,12 +130,14 @@ def _settings(options: Options, console: Console) -> dict[str, Any]:
 
 def _send(producer: Producer, options: Options, reader: Mapping[str, str], console: Console) -> None:
     topic, waits = options.text("topic"), options.has("sync")
+    partition = rf"^{re.escape(topic)}-\d+: "  # Kafka's text does not name it
 
     def tell(key: bytes | None, value: bytes, _: object, error: Exception | None) -> None:
         if error is None:
             return
         sizes = f"key: {'null' if key is None else f'{len(key)} bytes'}, value: {len(value)} bytes"
-        console.complain(f"Error when sending message to topic {topic} with {sizes} with error: {error}")
+        why = re.sub(partition, "", str(error))
+        console.complain(f"Error when sending message to topic {topic} with {sizes} with error: {why}")
 
     for key, value in records(_lines(console), reader):
         sent = producer.send(topic, value, key, on_delivery=functools.partial(tell, key, value))

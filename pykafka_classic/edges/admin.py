@@ -21,6 +21,7 @@ from pykafka_classic.client.admin.core import AdminCore
 from pykafka_classic.client.admin.requests import AdminSettings
 from pykafka_classic.common.promise import spawn
 from pykafka_classic.edges.blocking_connections import FIRST_CONTACT_MS, BlockingConnections
+from pykafka_classic.edges.chance import draw_salt
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -59,7 +60,7 @@ class Admin:
         first_contact_ms: float = FIRST_CONTACT_MS,
     ) -> None:
         self._connections = BlockingConnections(bootstrap, client_id=client_id, first_contact_ms=first_contact_ms)
-        self.core = AdminCore(self._connections, settings)
+        self.core = AdminCore(self._connections, settings, draw_salt=draw_salt)
 
     def __enter__(self) -> Self:
         return self
@@ -102,4 +103,5 @@ class Admin:
     describe_client_quotas = _waiting(AdminCore.describe_client_quotas)
     alter_client_quotas = _waiting(AdminCore.alter_client_quotas)
     describe_user_scram_credentials = _waiting(AdminCore.describe_user_scram_credentials)
+    alter_user_scram_credentials = _waiting(AdminCore.alter_user_scram_credentials)
     unregister_broker = _waiting(AdminCore.unregister_broker)

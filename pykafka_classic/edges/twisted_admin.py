@@ -20,6 +20,7 @@ from twisted.internet.defer import Deferred
 from pykafka_classic.client.admin.core import AdminCore
 from pykafka_classic.client.admin.requests import AdminSettings
 from pykafka_classic.common.promise import spawn
+from pykafka_classic.edges.chance import draw_salt
 from pykafka_classic.edges.deferreds import as_deferred
 from pykafka_classic.edges.reactor import Reactor
 from pykafka_classic.edges.twisted_connections import TwistedConnections
@@ -54,7 +55,7 @@ class TwistedAdmin:
         self, reactor: Reactor, bootstrap: Sequence[tuple[str, int]] | str, *, client_id: str = "admin", settings: AdminSettings | None = None
     ) -> None:
         self._connections = TwistedConnections(reactor, bootstrap, client_id=client_id)
-        self.core = AdminCore(self._connections, settings)
+        self.core = AdminCore(self._connections, settings, draw_salt=draw_salt)
 
     def close(self) -> None:
         """Close all connections; what is under way fails, or tries again on new ones."""
@@ -87,4 +88,5 @@ class TwistedAdmin:
     describe_client_quotas = _deferred(AdminCore.describe_client_quotas)
     alter_client_quotas = _deferred(AdminCore.alter_client_quotas)
     describe_user_scram_credentials = _deferred(AdminCore.describe_user_scram_credentials)
+    alter_user_scram_credentials = _deferred(AdminCore.alter_user_scram_credentials)
     unregister_broker = _deferred(AdminCore.unregister_broker)

@@ -1,11 +1,4 @@
-"""SCRAM credentials of users: what a client sends in place of a password, and what is stored of it below /config/users (KIP-554, RFC 5802).
-
-A client never sends the password, but SaltedPassword = Hi(password, salt, iterations), with the salt and the iterations. Stored are two keys made from it,
-which prove a password and cannot be turned back into it:
-
-    StoredKey = H(HMAC(SaltedPassword, "Client Key"))      ServerKey = HMAC(SaltedPassword, "Server Key")
-
-    "SCRAM-SHA-256": "salt=<base64>,stored_key=<base64>,server_key=<base64>,iterations=4096"
+"""SCRAM credentials of users, which a broker reads and writes below /config/users (KIP-554). What they consist of: `common/scram.py`.
 
 Differs from Kafka: an empty SaltedPassword is refused in Kafka by an exception of Java's (error -1); here by the same error, told beforehand.
 
@@ -14,36 +7,17 @@ Mirrors ZkAdminManager.{alterUserScramCredentials,describeUserScramCredentials} 
 
 from __future__ import annotations
 
-import hashlib
-import hmac
-from base64 import b64encode
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Final
 
 from pykafka_classic.common.errors import ErrorCode, KafkaError
+from pykafka_classic.common.scram import ITERATIONS_MAX, ITERATIONS_MIN, MECHANISMS
 from pykafka_classic.common.zookeeper import ZooKeeper
 from pykafka_classic.server.config_admin import write_config
 from pykafka_classic.server.zk_operations import children_or_none, data_or_none
 from zk_schema import configs
 from zk_schema.configs import ConfigEntity
-
-ITERATIONS_MIN: Final = 4096
-ITERATIONS_MAX: Final = 16384
-
-
-@dataclass(frozen=True, slots=True)
-class Mechanism:
-    """A SCRAM mechanism; `digest` as hashlib names it."""
-
-    number: int  # on the wire
-    name: str
-    digest: str
-
-
-MECHANISMS: Final[Mapping[int, Mechanism]] = MappingProxyType({1: Mechanism(1, "SCRAM-SHA-256", "sha256"), 2: Mechanism(2, "SCRAM-SHA-512", "sha512")})
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,15 +45,6 @@ class Credential:
 
     mechanism: int
     iterations: int
-
-
-def stored_form(wanted: Upsertion) -> str:
-    """The value of the mechanism's key in the user's config."""
-    digest = MECHANISMS[wanted.mechanism].digest
-    stored_key = hashlib.new(digest, hmac.digest(wanted.salted_password, b"Client Key", digest)).digest()
-    server_key = hmac.digest(wanted.salted_password, b"Server Key", digest)
-    fields = {"salt": wanted.salt, "stored_key": stored_key, "server_key": server_key}
-    return ",".join(f"{name}={b64encode(value).decode()}" for name, value in fields.items()) + f",iterations={wanted.iterations}"
 
 
 class ScramCredentials:
@@ -116,10 +81,10 @@ class ScramCredentials:
         """All changes of one user in one write, or none of them."""
         config = await self._read(user)
         for change in changes:
-            name = MECHANISMS[change.mechanism].name
+            mechanism = MECHANISMS[change.mechanism]
             if isinstance(change, Upsertion):
-                config[name] = stored_form(change)
-            elif config.pop(name, None) is None:
+                config[mechanism.name] = mechanism.stored_form(change.salted_password, change.salt, change.iterations)
+            elif config.pop(mechanism.name, None) is None:
                 raise KafkaError(ErrorCode.RESOURCE_NOT_FOUND, "Attempt to delete a user credential that does not exist")
         await write_config(self._zk, ConfigEntity.of(configs.USERS, user), config)
 

@@ -71,7 +71,7 @@ class FakeBrokers:
 
     def admin(self, settings: AdminSettings | None = None) -> AdminCore:
         """An admin client of this cluster."""
-        return AdminCore(self, settings)
+        return AdminCore(self, settings, draw_salt=lambda: b"salt")
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
         """Its outcome; timers run one after the other until it is there."""

@@ -30,7 +30,6 @@ _LOT: Final = Difference(Compared.COUNTS, "replicas are placed by lot")
 _LOT_LINES: Final = Difference(Compared.SOME_LINES, "which partitions of zebra, counted and plain lack broker 2 is a matter of lot")
 _UNREACHABLE: Final = Difference(Compared.STATUS, "one sentence within five seconds, on stderr, that says what was tried; Kafka waits for up to a minute")
 _FILE: Final = Difference(Compared.STATUS_AND_STDOUT, "the sentence says what is wrong with the file; Kafka says only its name")
-_NO_SCRAM: Final = Difference(Compared.NOTHING, "our brokers do not serve AlterUserScramCredentials; --zookeeper does it")
 _JSON: Final = Difference(Compared.STATUS, "Python's parser says in its own words what is wrong with the JSON")
 _SAYS_WHY: Final = Difference(Compared.STATUS_AND_STDOUT, "our sentence gives the reason, which stands in the middle of Kafka's stack trace")
 _HELP: Final = Difference(Compared.STATUS_AND_STDOUT, "the list of commands is that of our shell")
@@ -98,8 +97,6 @@ DIFFERENCES: Final[dict[str, dict[str, Difference]]] = {
             Compared.LINES, "keys of one hash bucket come as the broker tells of them, and Kafka's broker keeps them in a Scala hash map"
         ),
         "unknown topic": Difference(Compared.STATUS_AND_STDOUT, "Kafka's sentence is empty"),
-        "scram": _NO_SCRAM,
-        "scram describe": _NO_SCRAM,
     },
     "kafka-reassign-partitions": {
         "version": _VERSION,

@@ -13,6 +13,7 @@ from typing import Final
 import pytest
 
 from pykafka_classic.edges.processes import require_java
+from tests.integration.warm_java import WITHOUT_STATE, warm_java
 
 POMS: Final = Path(__file__).parent / "java"
 FETCH_S: Final = 600
@@ -78,4 +79,7 @@ class JavaTools:
         return self.run("kafka.admin.TopicCommand", *arguments)
 
     def _run(self, main_class: str, *arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+        warm = warm_java(require_java(), JVM_FLAGS, self._class_path) if main_class in WITHOUT_STATE else None
+        if warm is not None:
+            return subprocess.CompletedProcess([main_class, *arguments], *warm.run([main_class, *arguments], stdin, seconds=RUN_S))
         return subprocess.run(self.command(main_class, *arguments), input=stdin, capture_output=True, text=True, timeout=RUN_S, check=False)

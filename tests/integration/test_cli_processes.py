@@ -273,3 +273,23 @@ def test_the_shell_at_a_terminal_has_a_prompt_and_a_history_and_tells_of_watches
     terminal.type("delete /seen\nquit\n")
     assert terminal.process.wait(30) == 0
     assert (tmp_path / ".pykafka_zookeeper_history").read_text().splitlines()[:2] == ["create /seen one", "get -w /seen"]
+
+
+def test_a_record_that_is_not_acknowledged_is_sent_again_and_stands_in_the_log_as_often_as_with_apaches_tool(tmp_path: Path) -> None:
+    """Apache's producer of 2.8.2 on Apache's brokers: each record four times in the log, "The request timed out." for each, exit status 0."""
+    patient = {"zookeeper.session.timeout.ms": "120000"}  # the dead follower counts as in sync until the test is over
+    with LocalCluster(tmp_path, brokers=2, overrides=patient) as cluster:
+        server = f"127.0.0.1:{cluster.ports[0]}"
+        said("kafka-topics", "--bootstrap-server", cluster.bootstrap, "--create", "--topic", "test", "--replica-assignment", "0:1")
+        cluster.brokers[1].kill()
+        words = ("--bootstrap-server", server, "--topic", "test", "--request-required-acks", "all", "--request-timeout-ms", "500")
+        done = run("kafka-console-producer", *words, stdin="a\nb\nc\n")
+        assert (done.returncode, done.stdout) == (0, "")
+        warnings, told = done.stderr.splitlines()[:3], done.stderr.splitlines()[3:]
+        retried = "WARN Got error produce response on topic-partition test-0, retrying ({} attempts left). Error: REQUEST_TIMED_OUT"
+        assert warnings == [retried.format(left) for left in (2, 1, 0)]
+        assert len(told) == 3
+        for line in told:
+            assert line.startswith("Error when sending message to topic test with key: null, value: 1 bytes with error: The request timed out.")
+        log = said("kafka-dump-log", "--print-data-log", "--files", str(cluster.brokers[0].directory / "data" / "test-0" / f"{0:020}.log"))
+        assert re.findall(r"payload: (\w)", log) == ["a", "b", "c"] * 4

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple, TypeAlias
 
@@ -20,11 +20,6 @@ from pykafka_classic.protocol.messages.alter_client_quotas import (
 )
 from pykafka_classic.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from pykafka_classic.protocol.messages.describe_client_quotas import ComponentData, DescribeClientQuotasRequest, DescribeClientQuotasResponse
-from pykafka_classic.protocol.messages.describe_user_scram_credentials import (
-    DescribeUserScramCredentialsRequest,
-    DescribeUserScramCredentialsResponse,
-    UserName,
-)
 from pykafka_classic.protocol.messages.unregister_broker import UnregisterBrokerRequest, UnregisterBrokerResponse
 
 USER: Final = "user"
@@ -37,8 +32,6 @@ QuotaEntity: TypeAlias = tuple[tuple[str, str | None], ...]
 EXACT: Final = 0
 DEFAULT: Final = 1
 ANY: Final = 2
-
-SCRAM_MECHANISMS: Final = {1: "SCRAM-SHA-256", 2: "SCRAM-SHA-512"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +57,6 @@ class QuotaFilter(NamedTuple):
     entity_type: str
     match: int = ANY
     name: str | None = None
-
-
-class ScramInfo(NamedTuple):
-    """A SCRAM credential without its secret."""
-
-    mechanism: str
-    iterations: int
 
 
 def quota_entity(parts: Mapping[str, str | None]) -> QuotaEntity:
@@ -144,18 +130,6 @@ class ClusterOperations:
         call = Call("unregisterBroker", UnregisterBrokerResponse, lambda _: UnregisterBrokerRequest(broker), lambda told: [told.error_code])
         response = await self._requests.ask(Controller(), call)
         raise_error(response.error_code, response.error_message)
-
-    async def describe_user_scram_credentials(self, users: Sequence[str] | None = None) -> Outcomes[str, tuple[ScramInfo, ...]]:
-        """By user (None: all that have some) the SCRAM credentials. RESOURCE_NOT_FOUND."""
-        names = None if users is None else [UserName(user) for user in users]
-        call = Call("describeUserScramCredentials", DescribeUserScramCredentialsResponse, lambda _: DescribeUserScramCredentialsRequest(names))
-        response = await self._requests.ask(AnyBroker(), call)
-        raise_error(response.error_code, response.error_message)
-        outcomes: Outcomes[str, tuple[ScramInfo, ...]] = Outcomes()
-        for each in response.results:
-            found = tuple(ScramInfo(SCRAM_MECHANISMS.get(info.mechanism, "UNKNOWN"), info.iterations) for info in each.credential_infos)
-            outcomes[each.user] = outcome(found, each.error_code, each.error_message)
-        return outcomes
 
 
 def _parts(entity: QuotaEntity) -> list[AlterClientQuotasRequestEntityData]:

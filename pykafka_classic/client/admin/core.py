@@ -9,18 +9,22 @@ from pykafka_classic.client.admin.groups import GroupOperations
 from pykafka_classic.client.admin.offsets import OffsetOperations
 from pykafka_classic.client.admin.replicas import ReplicaOperations
 from pykafka_classic.client.admin.requests import AdminSettings, ClusterRequests
+from pykafka_classic.client.admin.scram import DrawSalt, ScramOperations
 from pykafka_classic.client.admin.topics import TopicOperations
 
 
-class AdminCore(TopicOperations, ConfigOperations, OffsetOperations, ReplicaOperations, GroupOperations, ClusterOperations):
+class AdminCore(TopicOperations, ConfigOperations, OffsetOperations, ReplicaOperations, GroupOperations, ClusterOperations, ScramOperations):
     """One admin client. Calls may overlap.
 
     Raises, from every call: KafkaError, with REQUEST_TIMED_OUT where nobody could be asked in time, UNSUPPORTED_VERSION where the broker is too old; and what
     the broker says of the call as a whole. Errors of single topics, partitions, groups are outcomes, not raised.
+
+    `draw_salt`: the seam for chance, some 20 random bytes for a credential whose salt is not given.
     """
 
-    def __init__(self, connections: BrokerConnections, settings: AdminSettings | None = None) -> None:
+    def __init__(self, connections: BrokerConnections, settings: AdminSettings | None = None, *, draw_salt: DrawSalt) -> None:
         self._requests = ClusterRequests(connections, settings)
+        self._draw_salt = draw_salt
 
     @property
     def requests(self) -> ClusterRequests:

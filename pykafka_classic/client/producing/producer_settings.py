@@ -15,6 +15,7 @@ from pykafka_classic.records.compression import CompressionType
 
 ALL_REPLICAS: Final = -1
 _ACKS: Final = {"all": ALL_REPLICAS, "-1": ALL_REPLICAS, "0": 0, "1": 1}
+DELIVERY_TIMEOUT_MS: Final = 120_000
 IDEMPOTENT_IN_FLIGHT_MAX: Final = 5  # batches that a leader remembers
 
 
@@ -32,7 +33,7 @@ class ProducerSettings(ClientSettings):
     max_block_ms: int = 60_000
     max_in_flight_requests_per_connection: int = 5
     retries: int = 2_147_483_647
-    delivery_timeout_ms: int = 120_000
+    delivery_timeout_ms: int = 0  # 0, where it is not given: two minutes, or as long as lingering and one request take if that is more
     partitioner: str | Partitioner = "default"
 
     def __post_init__(self) -> None:
@@ -48,6 +49,8 @@ class ProducerSettings(ClientSettings):
         partitioner_of(self.partitioner)
         if self.batch_size < 0 or self.buffer_memory < 1 or self.max_request_size < 1 or self.max_in_flight_requests_per_connection < 1 or self.retries < 0:
             raise InvalidSetting("batch.size, buffer.memory, max.request.size, max.in.flight.requests.per.connection and retries cannot be negative or nothing")
+        if not self.delivery_timeout_ms:
+            object.__setattr__(self, "delivery_timeout_ms", max(DELIVERY_TIMEOUT_MS, self.linger_ms + self.request_timeout_ms))
         if self.delivery_timeout_ms < self.linger_ms + self.request_timeout_ms:
             raise InvalidSetting("delivery.timeout.ms is less than linger.ms + request.timeout.ms: no request could ever be waited for")
         if self.enable_idempotence:

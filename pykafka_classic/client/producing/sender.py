@@ -277,7 +277,8 @@ class Sender:
         if not again:
             self._failed(batch, error)
             return
-        log.info("%s; trying again", error)
+        left = self._settings.retries - batch.attempts
+        log.info("Got error produce response on topic-partition %s, retrying (%d attempts left). Error: %s", batch.partition, left, error.code.name)
         if error.code.invalid_metadata:
             self._cluster.update_soon()
         queue.in_flight.remove(batch)

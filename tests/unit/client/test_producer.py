@@ -12,6 +12,7 @@ from pykafka_classic.client.client_settings import settings_of
 from pykafka_classic.client.producing.delivery import Delivery
 from pykafka_classic.client.producing.producer_core import ProducerCore
 from pykafka_classic.client.producing.producer_settings import ProducerSettings
+from pykafka_classic.common.clock import after
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.promise import Promise, spawn
 from pykafka_classic.common.topic_partition import TopicPartition
@@ -297,6 +298,12 @@ def test_settings_are_read_from_kafkas_names_and_texts() -> None:
     assert settings.bootstrap == [("a", 1), ("::1", 2), ("c", 9092)]
 
 
+def test_a_request_that_may_take_longer_than_two_minutes_prolongs_the_time_for_delivery_unless_that_is_given() -> None:
+    given = {"bootstrap_servers": "localhost", "linger_ms": 1_000, "request_timeout_ms": 200_000}
+    assert settings_of(ProducerSettings, given).delivery_timeout_ms == 201_000  # KafkaProducer.configureDeliveryTimeout
+    assert settings_of(ProducerSettings, {**given, "request_timeout_ms": 1_500}).delivery_timeout_ms == 120_000  # Kafka's default
+
+
 # Idempotence
 
 
@@ -452,3 +459,15 @@ def test_a_wait_for_metadata_is_shared() -> None:
     producer, _ = made.producer()
     first, second = spawn(producer.partition_count("t")), spawn(producer.partition_count("t"))
     assert (made.wait(first), made.wait(second)) == (1, 1)
+
+
+def test_metadata_that_is_still_asked_for_when_the_client_is_closed_is_given_up_without_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+    made = world()
+    producer, _ = made.producer()
+    producer.cluster.update_soon()
+    made.wait(after(made.clock, 100.5))  # retry.backoff.ms, and half of the way to the broker
+    producer.cluster.close()
+    asked = len(made.cluster.requests)
+    made.wait(after(made.clock, 1_000))
+    assert len(made.cluster.requests) == asked
+    assert [record.getMessage() for record in caplog.records if record.levelname == "WARNING"] == []

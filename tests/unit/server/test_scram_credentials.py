@@ -1,15 +1,12 @@
-"""SCRAM credentials are stored as RFC 5802 derives them; the errors are those that a broker of Kafka 2.8.2 gave to the same wishes."""
+"""SCRAM credentials of users in ZooKeeper; the errors are those that a broker of Kafka 2.8.2 gave to the same wishes."""
 
 from __future__ import annotations
-
-from base64 import b64decode
-from hashlib import pbkdf2_hmac
 
 import pytest
 
 from pykafka_classic.common.errors import ErrorCode
 from pykafka_classic.common.promise import spawn
-from pykafka_classic.server.scram_credentials import Credential, Deletion, ScramCredentials, Upsertion, stored_form
+from pykafka_classic.server.scram_credentials import Credential, Deletion, ScramCredentials, Upsertion
 from tests.fakes.zookeeper import FakeZooKeeperServer
 from zk_schema import configs
 
@@ -39,13 +36,6 @@ def stored() -> Stored:
     made = Stored()
     assert made.alter(wish("both", 1), wish("both", 2, 5000)) == {"both": ErrorCode.NONE}
     return made
-
-
-def test_the_stored_form_is_that_of_rfc_7677s_example() -> None:
-    salt = b64decode("W22ZaJ0SNY7soEsUEjb6gQ==")
-    salted = pbkdf2_hmac("sha256", b"pencil", salt, 4096)  # as a client derives it
-    keys = "stored_key=WG5d8oPm3OtcPnkdi4Uo7BkeZkBFzpcXkuLmtbsT4qY=,server_key=wfPLwcE6nTWhTAmQ7tl2KeoiWGPlZqQxSrmfPwDl2dU="
-    assert stored_form(Upsertion("user", 1, 4096, salt, salted)) == f"salt=W22ZaJ0SNY7soEsUEjb6gQ==,{keys},iterations=4096"
 
 
 def test_what_is_stored_is_told_without_secrets(stored: Stored) -> None:

@@ -78,7 +78,7 @@ class ClusterClient:
     def update_soon(self) -> None:
         """Ask anew; nobody waits, and a failure is logged."""
         if not self.closed:
-            self.update().when_settled(_log_failure)
+            self.update().when_settled(self._log_failure)
 
     async def topic(self, name: str, *, timeout_ms: float) -> TopicInfo:
         """A topic with its partitions, waiting until it is there. KafkaError where it stays away, or must not be seen; NoBrokers."""
@@ -207,6 +207,11 @@ class ClusterClient:
         if not self.closed:
             self._refresh_timer = self.seams.clock.call_later(self.settings.metadata_max_age_ms, self.update_soon)
 
+    def _log_failure(self, update: Promise[None]) -> None:
+        error = update.error()
+        if error is not None and not self.closed:  # what was under way when the client was closed concerns nobody
+            log.warning("Metadata cannot be had: %s", error)
+
     def _update_ended(self, _: Promise[None]) -> None:
         self._update = None
 
@@ -231,9 +236,3 @@ async def with_deadline(cluster: ClusterClient, deadline_ms: float, what: str, a
             if isinstance(error, Disconnected) or error.code.invalid_metadata:
                 cluster.update_soon()
         await after(clock, cluster.settings.retry_backoff_ms)
-
-
-def _log_failure(update: Promise[None]) -> None:
-    error = update.error()
-    if error is not None and not isinstance(error, ClientClosed):
-        log.warning("Metadata cannot be had: %s", error)

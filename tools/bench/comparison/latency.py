@@ -15,7 +15,7 @@ import confluent_kafka
 
 from comparison.librdkafka import BenchFailed, OneInFlight
 from comparison.sides import Side
-from comparison.workloads import Load, Row, Workload
+from comparison.workloads import Load, Meter, Row, Workload
 from pykafka_classic.protocol.connection import ClientConnection
 from pykafka_classic.protocol.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from pykafka_classic.records.batch_builder import BatchFields, build_batch
@@ -37,11 +37,10 @@ def run_one_in_flight(clients: int, replicas: int, side: Side, load: Load) -> Ma
     topic = side.new_topic("one-in-flight", 1, replicas)
     with OneInFlight(side.bootstrap, topic, clients, {"acks": "all" if replicas > 1 else "1"}) as client:
         client.run(WARM_UP_S)
-        began = time.perf_counter()
-        taken = client.run(load.seconds)
-        seconds = time.perf_counter() - began
+        with Meter(side) as meter:
+            taken = client.run(load.seconds)
     side.delete_topic(topic)
-    return {"rate": len(taken) / seconds, "p99": 1000 * percentile(taken, 0.99)}
+    return {"rate": len(taken) / meter.seconds, "p99": 1000 * percentile(taken, 0.99), **meter.per_request(len(taken))}
 
 
 def run_end_to_end(rate: int, replicas: int, side: Side, load: Load) -> Mapping[str, float]:
@@ -101,14 +100,13 @@ def run_connections(side: Side, load: Load) -> Mapping[str, float]:
         selector.register(connection, selectors.EVENT_READ)
     answered = _count_answers(selector, frame, CONNECTIONS, 60.0)
     opened = time.perf_counter() - began
-    began = time.perf_counter()
-    answered = _count_answers(selector, frame, 10**9, load.seconds)
-    seconds = time.perf_counter() - began
+    with Meter(side) as meter:
+        answered = _count_answers(selector, frame, 10**9, load.seconds)
     for connection in connections:
         connection.close()
     selector.close()
     side.delete_topic(topic)
-    return {"rate": answered / seconds, "open": 1000 * opened}
+    return {"rate": answered / meter.seconds, "open": 1000 * opened, **meter.per_request(answered)}
 
 
 def _count_answers(selector: selectors.BaseSelector, frame: bytes, count: int, seconds: float) -> int:
@@ -125,10 +123,14 @@ def _count_answers(selector: selectors.BaseSelector, frame: bytes, count: int, s
     return answered
 
 
+def _cpu_row(title: str) -> Row:
+    return Row(f"{title}: brokers' CPU", "us/req", more_is_better=False)
+
+
 def _in_flight(clients: int, replicas: int, bar: float) -> Workload:
     who = "one client" if clients == 1 else f"{clients} clients"
     title = f"one request in flight, {who}" + (", RF 3 acks=all" if replicas == 3 else "")
-    rows = {"rate": Row(title, "req/s", bar=bar), "p99": Row(f"{title}: p99", "ms", more_is_better=False)}
+    rows = {"rate": Row(title, "req/s", bar=bar), "p99": Row(f"{title}: p99", "ms", more_is_better=False), "cpu": _cpu_row(title)}
     return Workload(f"in-flight-{clients}" + ("-rf3" if replicas == 3 else ""), replicas, partial(run_one_in_flight, clients, replicas), rows)
 
 
@@ -146,7 +148,11 @@ WORKLOADS: Final = [
         "connections",
         1,
         run_connections,
-        {"rate": Row("1,000 connections, one request in flight each", "req/s"), "open": Row("1,000 connections opened and served", "ms", more_is_better=False)},
+        {
+            "rate": Row("1,000 connections, one request in flight each", "req/s"),
+            "open": Row("1,000 connections opened and served", "ms", more_is_better=False),
+            "cpu": _cpu_row("1,000 connections"),
+        },
     ),
     _in_flight(1, 3, 2.0),
     _in_flight(8, 3, 2.0),

@@ -62,3 +62,7 @@ class Meter:
     def per_gigabyte(self, size: int) -> Mapping[str, float]:
         """Processor seconds per 10^9 bytes; nothing where the processes are not ours to see."""
         return {"cpu": self.processor_s / (size / 1e9)} if self.side.pids else {}
+
+    def per_request(self, count: int) -> Mapping[str, float]:
+        """Processor microseconds per request; nothing where the processes are not ours to see."""
+        return {"cpu": self.processor_s / count * 1e6} if self.side.pids else {}

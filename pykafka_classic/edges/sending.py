@@ -13,7 +13,7 @@ import errno
 import os
 import socket
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from twisted.internet import main, tcp
@@ -133,9 +133,24 @@ class SendingTransport(tcp.Server):
         """Bytes still to be sent."""
         return self._outgoing.unsent
 
-    def send_parts(self, parts: Iterable[Part]) -> None:
+    def doRead(self) -> ConnectionLost | ConnectionDone | None:  # type: ignore[override]  # as doWrite
+        """There is something to read; what the protocol raises ends the connection."""
+        try:
+            data = self.socket.recv(self.bufferSize)
+        except BlockingIOError:
+            return None
+        except OSError:
+            return main.CONNECTION_LOST
+        if not data:
+            return main.CONNECTION_DONE
+        self.protocol.dataReceived(data)  # type: ignore[call-arg, misc]  # zope describes it without its arguments
+        return None
+
+    def send_parts(self, parts: Sequence[Part]) -> None:
         """Send now what the socket takes; the rest follows, and then the protocol's `all_sent` is called."""
         if not self.connected or self.disconnecting:
+            return
+        if len(parts) == 1 and not self._outgoing.unsent and isinstance(parts[0], bytes) and self._sent_at_once(parts[0]):
             return
         self._outgoing.extend(parts)
         if self._full:
@@ -147,6 +162,18 @@ class SendingTransport(tcp.Server):
         if self._full or self._outgoing.unsent:
             self._full = True
             self.startWriting()  # type: ignore[no-untyped-call]  # Twisted is typed in parts only, here and below
+
+    def _sent_at_once(self, part: bytes) -> bool:
+        """A short answer on a connection without debts: one system call, no queue. False where nothing of it was sent."""
+        try:
+            sent = self.socket.send(part)
+        except OSError:
+            return False  # full, or broken: the way with the queue finds out
+        if sent < len(part):
+            self._outgoing.extend([memoryview(part)[sent:]])
+            self._full = True
+            self.startWriting()  # type: ignore[no-untyped-call]
+        return True
 
     def doWrite(self) -> ConnectionLost | ConnectionDone | None:  # type: ignore[override]  # the supertype says None, its own code returns these
         """The reactor found room in the socket."""

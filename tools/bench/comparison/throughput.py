@@ -118,11 +118,11 @@ def run_fan_out(what: Produce, side: Side, load: Load) -> Mapping[str, float]:
     return {"rate": FAN_OUT * _rate(what.size, count, meter.seconds), **meter.per_gigabyte(FAN_OUT * count * what.size)}
 
 
-def forget_pages(side: Side) -> None:
-    """Have the system forget what it keeps of the brokers' log files in memory, so that reads come from the disk."""
+def forget_pages(side: Side, topic: str) -> None:
+    """Have the system forget what it keeps of a topic's log files in memory, so that reads come from the disk."""
     assert side.cluster is not None
     for broker in side.cluster.brokers:
-        for path in (broker.directory / "data").rglob("*.log"):
+        for path in (broker.directory / "data").glob(f"{topic}-*/*.log"):
             descriptor = os.open(path, os.O_RDONLY)
             os.fdatasync(descriptor)
             os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
@@ -155,7 +155,7 @@ def one_in_flight_meanwhile(side: Side, seconds: float) -> Iterator[list[float]]
 def run_catch_up(what: Produce, side: Side, load: Load) -> Mapping[str, float]:
     """Read a topic that lies on the disk only, while somebody produces record by record."""
     topic, count = filled(side, what, _fill_bytes(load) // 2)
-    forget_pages(side)
+    forget_pages(side, topic)
     with one_in_flight_meanwhile(side, load.seconds) as taken, BulkConsumer(side.bootstrap, topic, what.partitions) as consumer:
         began = time.perf_counter()
         consumer.read(count)

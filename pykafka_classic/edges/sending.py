@@ -31,6 +31,9 @@ BYTES_PER_TURN: Final = 4 * 1024 * 1024
 # Read at once from a file that has no descriptor (a file in memory).
 READ_CHUNK: Final = 64 * 1024
 
+# Connections that may wait to be accepted. With Kafka's 50, clients that come together by the hundred wait for TCP to try again, a second and more.
+BACKLOG: Final = 1024
+
 # Linux: hold back a packet that is not full, for a file follows at once.
 _MORE: Final = getattr(socket, "MSG_MORE", 0)
 
@@ -209,7 +212,7 @@ class SendingPort(tcp.Port):
     transport = SendingTransport  # type: ignore[assignment]  # replaceable by Twisted's documentation, if not by its annotation
 
     def __init__(self, port: int, factory: Any, *, interface: str, reactor: Any, buffers: SocketBuffers) -> None:
-        super().__init__(port, factory, 50, interface, reactor)
+        super().__init__(port, factory, BACKLOG, interface, reactor)
         self._buffers = {socket.SO_SNDBUF: buffers.send, socket.SO_RCVBUF: buffers.receive}
 
     def doRead(self) -> None:

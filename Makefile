@@ -9,10 +9,10 @@ PYTEST_FLAGS ?= -n auto --maxprocesses 4 --dist loadfile
 SEEDS ?= 1000
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo cluster test simulate docs format coverage chaos faults bench lock clean
+.PHONY: help setup demo cluster test simulate docs format coverage chaos faults bench bench-parts lock clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: ## make the environment in .venv (does nothing when it is up to date)
 	@PYTHON="$(PYTHON)" tools/setup.sh
@@ -50,7 +50,10 @@ chaos: setup ## kill -9 under load, fifty rounds: acknowledged N, lost 0 (ROUNDS
 faults: setup ## releases of Apache Kafka from 0.10.2 on as peers, and an ensemble of ZooKeepers that fails: half an hour
 	$(VENV)/python -m pytest -q tests/chaos/zookeeper_ensemble.py tests/chaos/mixed_clusters.py
 
-bench: setup ## figures: how fast it starts, how much it carries
+bench: setup ## beside Apache Kafka 2.8.2, a quarter of an hour: table, JSON and picture in docs/bench. QUICK=1: three minutes, ONLY=produce-1k,...
+	$(VENV)/python tools/bench/compare.py $(if $(QUICK),--quick) $(ONLY:%=--only %) $(ROUNDS:%=--rounds %)
+
+bench-parts: setup ## figures of parts: the log, the codecs of messages, groups, the controller, clients
 	$(VENV)/python tools/bench/startup.py
 	$(VENV)/python tools/bench/produce.py
 	$(VENV)/python tools/bench/clients.py

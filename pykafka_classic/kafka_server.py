@@ -23,6 +23,7 @@ from pykafka_classic.common.promise import Promise, spawn
 from pykafka_classic.common.zookeeper import Create, SessionEvent
 from pykafka_classic.edges.broker_edges import BrokerEdges, advertised
 from pykafka_classic.edges.broker_protocol import Dispatch
+from pykafka_classic.edges.broker_reactor import install_broker_reactor
 from pykafka_classic.edges.log_files import has_terminal, reopen_all
 from pykafka_classic.edges.reactor import Reactor
 from pykafka_classic.edges.twisted_server import CannotListen
@@ -347,13 +348,12 @@ def run(config: KafkaConfig) -> int:
 
     SIGTERM and SIGINT: a clean stop. SIGHUP: log files are opened anew; where there is a terminal, it says that this has gone: a clean stop, as with Java.
     """
-    from twisted.internet import reactor  # the only import of the reactor: it installs itself
-
+    reactor = install_broker_reactor()
     process = BrokerProcess(config, reactor)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: reactor.callFromThread(process.stop))
     on_hangup = process.stop if has_terminal() else reopen_all
     signal.signal(signal.SIGHUP, lambda *_: reactor.callFromThread(on_hangup))
     reactor.callWhenRunning(process.start)
-    reactor.run(installSignalHandlers=False)  # type: ignore[call-arg, misc]  # zope describes it without its arguments
+    reactor.run(installSignalHandlers=False)
     return process.exit_status

@@ -18,10 +18,11 @@ class DelayedOperations:
 
     def check_all(self, topic_partition: TopicPartition) -> None:
         """The high watermark moved, the leadership changed, or the partition is gone."""
-        self.fetch.check_and_complete(topic_partition)
-        self.produce.check_and_complete(topic_partition)
-        self.delete_records.check_and_complete(topic_partition)
+        for purgatory in (self.fetch, self.produce, self.delete_records):
+            if topic_partition in purgatory.watchers:
+                purgatory.check_and_complete(topic_partition)
 
     def check_fetch(self, topic_partition: TopicPartition) -> None:
         """Records were appended, but the high watermark stands: only followers can go on."""
-        self.fetch.check_and_complete(topic_partition)
+        if topic_partition in self.fetch.watchers:
+            self.fetch.check_and_complete(topic_partition)

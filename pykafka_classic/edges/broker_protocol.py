@@ -144,8 +144,12 @@ class BrokerProtocol(protocol.Protocol):
         """Bytes came."""
         self.last_active_s = time.monotonic()
         try:
-            self._waiting.extend(self._connection.receive_data(data))
-            self.go_on()
+            events = self._connection.receive_data(data)
+            if len(events) == 1 and self._is_free() and isinstance(events[0], RequestContext):
+                self._handle_alone(events[0])
+            elif events:
+                self._waiting.extend(events)
+                self.go_on()
         except Exception:
             log.exception("%s Closing connection %s because of an error of ours", self._owner.prefix, self.id)
             self.abort()
@@ -198,6 +202,36 @@ class BrokerProtocol(protocol.Protocol):
 
     # inside
 
+    def _is_free(self) -> bool:
+        """May a request be answered at once, because nothing is before it?"""
+        if self._waiting or self._in_progress or self._closing or not self._reading:
+            return False
+        owner = self._owner
+        return owner.processing and self.transport.unsent <= UNSENT_MAX_BYTES and not owner.turn.is_spent()
+
+    def _handle_alone(self, context: RequestContext) -> None:
+        """The usual case of `go_on`, without its queues: one request has come, and mostly it is answered at once."""
+        try:
+            result = self._owner.dispatch(context, self.client_host)
+            if result is None:
+                return
+            if not isinstance(result, Promise):
+                parts = self._connection.encode_response(context, result)
+                self.transport.send_parts(parts)
+                return
+        except Exception as error:  # noqa: BLE001  # as in `_handle`
+            request = self._new_in_progress(context)
+            self._failed(request, context, error)
+            self.go_on()
+            return
+        request = self._new_in_progress(context)
+        result.when_settled(lambda promise: self._settled(request, context, promise))
+
+    def _new_in_progress(self, context: RequestContext) -> _InProgress:
+        request = _InProgress(is_produce=context.api_key is ApiKey.PRODUCE)
+        self._in_progress.append(request)
+        return request
+
     def _may_begin(self, event: ServerEvent) -> bool:
         if not self._owner.processing or self._closing or self.transport.unsent > UNSENT_MAX_BYTES:
             return False
@@ -217,8 +251,7 @@ class BrokerProtocol(protocol.Protocol):
             self._in_progress.append(_InProgress(is_produce=False, parts=[], close=True))
 
     def _handle(self, context: RequestContext) -> None:
-        request = _InProgress(is_produce=context.api_key is ApiKey.PRODUCE)
-        self._in_progress.append(request)
+        request = self._new_in_progress(context)
         try:
             result = self._owner.dispatch(context, self.client_host)
         except Exception as error:  # noqa: BLE001  # a handler's bug ends its connection, not the broker

@@ -36,7 +36,12 @@ class ReactorLoop(Protocol):
 
 
 class Reactor(ReactorLoop, Protocol):
-    """A whole reactor."""
+    """A whole reactor, as `broker_reactor.py` makes it."""
+
+    @property
+    def turns(self) -> int:
+        """The number of the turn that is under way."""
+        ...
 
     def connectTCP(self, host: str, port: int, factory: Any, timeout: float = 30, bindAddress: Any = None) -> Any:
         """Connect; the factory hears of success and failure."""

@@ -13,7 +13,7 @@ import errno
 import os
 import socket
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from twisted.internet import main, tcp
@@ -30,6 +30,9 @@ BYTES_PER_TURN: Final = 4 * 1024 * 1024
 
 # Read at once from a file that has no descriptor (a file in memory).
 READ_CHUNK: Final = 64 * 1024
+
+# Connections that may wait to be accepted. With Kafka's 50, clients that come together by the hundred wait for TCP to try again, a second and more.
+BACKLOG: Final = 1024
 
 # Linux: hold back a packet that is not full, for a file follows at once.
 _MORE: Final = getattr(socket, "MSG_MORE", 0)
@@ -133,9 +136,24 @@ class SendingTransport(tcp.Server):
         """Bytes still to be sent."""
         return self._outgoing.unsent
 
-    def send_parts(self, parts: Iterable[Part]) -> None:
+    def doRead(self) -> ConnectionLost | ConnectionDone | None:  # type: ignore[override]  # as doWrite
+        """There is something to read; what the protocol raises ends the connection."""
+        try:
+            data = self.socket.recv(self.bufferSize)
+        except BlockingIOError:
+            return None
+        except OSError:
+            return main.CONNECTION_LOST
+        if not data:
+            return main.CONNECTION_DONE
+        self.protocol.dataReceived(data)  # type: ignore[call-arg, misc]  # zope describes it without its arguments
+        return None
+
+    def send_parts(self, parts: Sequence[Part]) -> None:
         """Send now what the socket takes; the rest follows, and then the protocol's `all_sent` is called."""
         if not self.connected or self.disconnecting:
+            return
+        if len(parts) == 1 and not self._outgoing.unsent and isinstance(parts[0], bytes) and self._sent_at_once(parts[0]):
             return
         self._outgoing.extend(parts)
         if self._full:
@@ -147,6 +165,18 @@ class SendingTransport(tcp.Server):
         if self._full or self._outgoing.unsent:
             self._full = True
             self.startWriting()  # type: ignore[no-untyped-call]  # Twisted is typed in parts only, here and below
+
+    def _sent_at_once(self, part: bytes) -> bool:
+        """A short answer on a connection without debts: one system call, no queue. False where nothing of it was sent."""
+        try:
+            sent = self.socket.send(part)
+        except OSError:
+            return False  # full, or broken: the way with the queue finds out
+        if sent < len(part):
+            self._outgoing.extend([memoryview(part)[sent:]])
+            self._full = True
+            self.startWriting()  # type: ignore[no-untyped-call]
+        return True
 
     def doWrite(self) -> ConnectionLost | ConnectionDone | None:  # type: ignore[override]  # the supertype says None, its own code returns these
         """The reactor found room in the socket."""
@@ -182,7 +212,7 @@ class SendingPort(tcp.Port):
     transport = SendingTransport  # type: ignore[assignment]  # replaceable by Twisted's documentation, if not by its annotation
 
     def __init__(self, port: int, factory: Any, *, interface: str, reactor: Any, buffers: SocketBuffers) -> None:
-        super().__init__(port, factory, 50, interface, reactor)
+        super().__init__(port, factory, BACKLOG, interface, reactor)
         self._buffers = {socket.SO_SNDBUF: buffers.send, socket.SO_RCVBUF: buffers.receive}
 
     def doRead(self) -> None:

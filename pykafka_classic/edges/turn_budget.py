@@ -26,30 +26,50 @@ class Waiting(Protocol):
 
 
 class TurnBudget:
-    """One listener's. `in_next_turn` has the reactor call something in its next turn. Invariant: while connections wait, `_next_turn` is due."""
+    """One listener's.
 
-    def __init__(self, in_next_turn: Callable[[Callable[[], None]], object], *, seconds: float = TURN_S, now: Callable[[], float] = time.perf_counter) -> None:
+    Args:
+        turn: the number of the reactor's turn that is under way.
+        in_next_turn: has the reactor call something in its next turn.
+
+    Invariant: while connections wait, `_next_turn` is due.
+    """
+
+    def __init__(
+        self,
+        turn: Callable[[], int],
+        in_next_turn: Callable[[Callable[[], None]], object],
+        *,
+        seconds: float = TURN_S,
+        now: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self._turn = turn
         self._in_next_turn = in_next_turn
         self._seconds = seconds
         self._now = now
-        self._ends: float | None = None  # None: nothing has been begun in this turn
+        self._begun = -1  # the last turn in which anything was begun
+        self._ends = 0.0  # of that turn
         self._waiting: dict[Waiting, None] = {}
 
     def is_spent(self) -> bool:
         """Has this turn been long enough? The first to ask begins it."""
-        if self._ends is None:
-            self._ends = self._now() + self._seconds
-            self._in_next_turn(self._next_turn)
+        turn = self._turn()
+        if turn != self._begun:
+            self._begun, self._ends = turn, self._now() + self._seconds
             return False
         return self._now() >= self._ends
 
     def wait(self, connection: Waiting) -> None:
         """Go on with this connection in the next turn."""
+        if not self._waiting:
+            self._in_next_turn(self._next_turn)
         self._waiting[connection] = None
 
     def _next_turn(self) -> None:
-        self._ends = None
         waiting, self._waiting = deque(self._waiting), {}
         while waiting and not self.is_spent():
             waiting.popleft().go_on()
-        self._waiting = dict.fromkeys(waiting) | self._waiting  # those who had no chance come before those who want another one
+        again = dict.fromkeys(waiting) | self._waiting  # those who had no chance come before those who want another one
+        if again and not self._waiting:
+            self._in_next_turn(self._next_turn)
+        self._waiting = again

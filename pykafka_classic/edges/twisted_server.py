@@ -104,7 +104,7 @@ class BrokerListener(protocol.Factory):
         self.apis = apis
         self.dispatch = dispatch
         self.processing = False
-        self.turn = TurnBudget(lambda call: reactor.callLater(0, call))
+        self.turn = TurnBudget(lambda: reactor.turns, lambda call: reactor.callLater(0, call))
         self._port: SendingPort | None = None
         self._accepting = True
         self._connections: set[BrokerProtocol] = set()

@@ -14,7 +14,7 @@ Source: facts/storage.md 8, facts/observed.md "Validation on append"; 2.8 Produc
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from pykafka_classic.common.errors import ErrorCode, KafkaError
@@ -32,7 +32,7 @@ from pykafka_classic.records.layout import (
     CorruptRecord,
     InvalidRecord,
 )
-from pykafka_classic.records.record_batch import AnyBatch, iterate_batches
+from pykafka_classic.records.record_batch import AnyBatch, RecordBatch, iterate_batches
 
 ONE_BATCH_VERSION: Final = 3  # of Produce: from here on one magic 2 batch per partition (KIP-98)
 ZSTD_VERSION: Final = 7  # of Produce (KIP-110)
@@ -51,11 +51,16 @@ class AppendRules:
     compacted: bool = False
     max_message_bytes: int = 1048588
     zstd_allowed: bool = True  # inter.broker.protocol.version is 2.1 or later
+    about_records: bool = field(init=False)  # do they ask something of every single record: a key, or a timestamp that is near enough?
 
-    @property
-    def about_records(self) -> bool:
-        """Do they ask something of every single record: a key, or a timestamp that is near enough?"""
-        return self.compacted or (self.timestamp_difference_max_ms != LONG_MAX and not self.log_append_time)
+    def __post_init__(self) -> None:
+        about_records = self.compacted or (self.timestamp_difference_max_ms != LONG_MAX and not self.log_append_time)
+        object.__setattr__(self, "about_records", about_records)
+
+    def keep(self, attributes: int) -> bool:
+        """Does a batch of magic 2 with these attributes stay as it came?"""
+        codec = attributes & CODEC_MASK
+        return self.target_magic == 2 and (self.target_codec is None or self.target_codec == codec) and (self.zstd_allowed or codec != ZSTD)
 
     @staticmethod
     def of(topic_partition: TopicPartition, config: LogConfig, *, zstd_allowed: bool = True) -> AppendRules:
@@ -79,6 +84,14 @@ class AppendContext(NamedTuple):
     now_ms: int
     leader_epoch: int
     origin: AppendOrigin = AppendOrigin.CLIENT
+
+
+def is_usual(records: bytes | memoryview | None) -> bool:
+    """One whole batch of magic 2, of no transaction and without zstd: `has_transactional_batches` says no to it, and `check_produced_records` nothing."""
+    if not records or not _is_one_batch(records):
+        return False
+    attributes = records[_ATTRIBUTES_LOW_BYTE]
+    return not attributes & TRANSACTIONAL_MASK and attributes & CODEC_MASK != ZSTD
 
 
 def has_transactional_batches(records: bytes | memoryview | None) -> bool:
@@ -123,8 +136,8 @@ def analyze_records(records: bytes | memoryview, rules: AppendRules, origin: App
 
     Raises InvalidRecord (base offset), KafkaError (MESSAGE_TOO_LARGE), CorruptRecord (checksum, or bytes that are no batch).
     """
-    batches = []
-    for batch in iterate_batches(records):
+    batches: list[AnyBatch] = []
+    for batch in (RecordBatch(memoryview(records)),) if _is_one_batch(records) else iterate_batches(records):
         if origin is AppendOrigin.CLIENT and batch.magic == 2 and batch.base_offset != 0:
             raise InvalidRecord(f"The baseOffset of the record batch in the append to {rules.topic_partition} should be 0, but it is {batch.base_offset}")
         check_size(batch.size_in_bytes, rules)

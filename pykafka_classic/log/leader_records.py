@@ -46,11 +46,20 @@ def prepare_leader_append(log: Log, records: Produced, leader_epoch: int, origin
         message = f"Message batch size is {size} bytes in append to partition {log.topic_partition}, which exceeds the maximum configured segment size of"
         raise KafkaError(ErrorCode.RECORD_LIST_TOO_LARGE, f"{message} {log.config.segment_bytes}.")
     largest = TimestampOffset(validated.max_timestamp, validated.offset_of_max_timestamp)
-    incoming = Incoming(validated.parts, size, _headers(validated), largest)
-    info = incoming.append_info()
-    info.first_offset, info.last_offset = validated.first_offset, validated.last_offset
-    info.log_append_time, info.converted_count = validated.log_append_time, validated.converted_count
-    return LeaderAppend(incoming, info)
+    headers = _headers(validated)
+    info = LogAppendInfo(
+        first_offset=validated.first_offset,
+        last_offset=validated.last_offset,
+        max_timestamp=largest.timestamp,
+        offset_of_max_timestamp=largest.offset,
+        log_append_time=validated.log_append_time,
+        log_start_offset=log.log_start_offset,
+        size=size,
+        batch_count=len(headers),
+        last_leader_epoch=headers[-1].leader_epoch,
+        converted_count=validated.converted_count,
+    )
+    return LeaderAppend(Incoming(validated.parts, size, headers, largest), info)
 
 
 def _headers(validated: ValidatedRecords) -> list[BatchHeader]:

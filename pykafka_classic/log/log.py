@@ -166,7 +166,6 @@ class Log:
         if append is None:
             return LogAppendInfo(log_start_offset=self.log_start_offset)
         incoming, info = append
-        info.log_start_offset = self.log_start_offset
         updates = check_producers(self.producers, incoming, origin)
         if updates is not None and updates.duplicate is not None:
             duplicate = updates.duplicate
@@ -190,7 +189,7 @@ class Log:
 
     def _write(self, incoming: Incoming, updates: ProducerUpdates | None) -> None:
         segment = self.segments.active
-        last_offset = incoming.last_offset
+        last_offset = incoming.batches[-1].last_offset
         if segment.should_roll(incoming.size, incoming.largest.timestamp, last_offset):
             segment = self.roll(incoming.first_offset)
         segment.append(incoming.buffers, incoming.batches, incoming.largest)

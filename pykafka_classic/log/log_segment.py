@@ -57,6 +57,7 @@ class LogSegment:
         "_first_timestamp",
         "_jitter_ms",
         "_largest",
+        "_max_age_ms",
         "_recent",
         "_services",
         "_since_index_entry",
@@ -80,6 +81,7 @@ class LogSegment:
         self.size = 0  # bytes in the .log
         self.created_ms = services.clock.now_ms()
         self._jitter_ms = services.random.randrange(min(config.segment_jitter_ms, config.segment_ms)) if config.segment_jitter_ms else 0
+        self._max_age_ms = config.max_segment_ms - self._jitter_ms
         self.offset_index = OffsetIndex(self._file_system, self.path(names.INDEX), base_offset, config.segment_index_bytes)
         self.time_index = TimeIndex(self._file_system, self.path(names.TIME_INDEX), base_offset, config.segment_index_bytes)
         self.transaction_index = TransactionIndex(self._file_system, self.path(names.TXN_INDEX), base_offset)
@@ -224,7 +226,8 @@ class LogSegment:
         self._note(header.position, header.size, header.last_offset, TimestampOffset(header.max_timestamp, header.last_offset))
 
     def _note(self, position: int, size: int, last_offset: int, largest: TimestampOffset) -> None:
-        if largest.timestamp > self.largest_timestamp.timestamp:
+        known = self._largest or self.largest_timestamp
+        if largest.timestamp > known.timestamp:
             self._largest = largest
         if self._since_index_entry > self._config.index_interval_bytes:
             self.offset_index.append(last_offset, position)
@@ -240,7 +243,7 @@ class LogSegment:
         """Whether the incoming batches belong into a new segment."""
         if self.size > self._config.segment_bytes - incoming_size or incoming_last_offset - self.base_offset > RELATIVE_OFFSET_MAX:
             return True
-        if self.size and self.waited_ms(incoming_timestamp) > self._config.max_segment_ms - self._jitter_ms:
+        if self.size and self.waited_ms(incoming_timestamp) > self._max_age_ms:
             return True
         return self.offset_index.is_full or self.time_index.is_full
 
@@ -264,6 +267,7 @@ class LogSegment:
     def update_config(self, config: LogConfig) -> None:
         """A changed topic configuration; the size of the indexes stays."""
         self._config = config
+        self._max_age_ms = config.max_segment_ms - self._jitter_ms
 
     # Looking
 

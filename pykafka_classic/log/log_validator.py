@@ -38,7 +38,16 @@ from pykafka_classic.log.append_origin import AppendOrigin
 from pykafka_classic.log.record_errors import Looked, RecordError, RecordValidationError, check_records, look_into
 from pykafka_classic.records.batch_builder import BatchFields, build_batch
 from pykafka_classic.records.compression import NONE, ZSTD, decompress_start
-from pykafka_classic.records.layout import NO_OFFSET, NO_TIMESTAMP, RECORDS_POSITION, TIMESTAMP_TYPE_MASK, InvalidRecord, TimestampType
+from pykafka_classic.records.layout import (
+    CONTROL_MASK,
+    NO_OFFSET,
+    NO_PRODUCER_ID,
+    NO_TIMESTAMP,
+    RECORDS_POSITION,
+    TIMESTAMP_TYPE_MASK,
+    InvalidRecord,
+    TimestampType,
+)
 from pykafka_classic.records.message_set import LegacyBatch, build_message_set
 from pykafka_classic.records.record import Record
 from pykafka_classic.records.record_batch import AnyBatch, RecordBatch, iterate_batches
@@ -85,9 +94,12 @@ def validate_append(records: bytes | memoryview, rules: AppendRules, context: Ap
 
 def validate_and_assign(batches: Sequence[AnyBatch], rules: AppendRules, context: AppendContext) -> ValidatedRecords:
     """Check batches whose checksums are known to be right, and give them offsets, epoch and, where the topic says so, times. Raises like `validate_append`."""
+    first = batches[0]
+    if len(batches) == 1 and isinstance(first, RecordBatch) and rules.keep(first.attributes):  # what nearly all appends are
+        _check_batch(first, first, rules, context.origin)
+        return _assign_in_place(first, rules, context)
     source_codec = next((batch.codec for batch in reversed(batches) if batch.codec != NONE), NONE)
     target_codec = source_codec if rules.target_codec is None else rules.target_codec
-    first = batches[0]
     if target_codec == ZSTD and not rules.zstd_allowed:
         message = "Produce requests to inter.broker.protocol.version < 2.1 broker are not allowed to use ZStandard compression"
         raise KafkaError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, message)
@@ -112,11 +124,14 @@ def _are_legacy(batches: Sequence[AnyBatch]) -> TypeGuard[Sequence[LegacyBatch]]
 
 def _check_batch(batch: AnyBatch, first: AnyBatch, rules: AppendRules, origin: AppendOrigin) -> None:
     """What a batch header must not say."""
-    place = f"in topic partition {rules.topic_partition}"
     if batch.magic != first.magic:
-        raise InvalidRecord(f"Batch magic {batch.magic} is not the same as the first batch'es magic byte {first.magic} {place}.")
+        raise InvalidRecord(
+            f"Batch magic {batch.magic} is not the same as the first batch'es magic byte {first.magic} in topic partition {rules.topic_partition}."
+        )
     if origin is AppendOrigin.CLIENT and isinstance(batch, RecordBatch):
-        _check_produced_batch(batch, place)
+        wrong = _what_is_wrong(batch)
+        if wrong:
+            raise InvalidRecord(f"{wrong} in topic partition {rules.topic_partition}.")
     if rules.target_magic < 2:
         if batch.is_transactional:
             raise _unsupported(f"Transactional records cannot be used with magic version {rules.target_magic}")
@@ -124,18 +139,20 @@ def _check_batch(batch: AnyBatch, first: AnyBatch, rules: AppendRules, origin: A
             raise _unsupported(f"Idempotent records cannot be used with magic version {rules.target_magic}")
 
 
-def _check_produced_batch(batch: RecordBatch, place: str) -> None:
-    count, offsets = batch.records_count, f"[{batch.base_offset}, {batch.last_offset}]"
+def _what_is_wrong(batch: RecordBatch) -> str:
+    """With a batch that a client sent; empty where nothing is."""
+    count = batch.records_count
     if batch.last_offset_delta < 0:
-        raise InvalidRecord(f"Batch has an invalid offset range: {offsets} {place}.")
+        return f"Batch has an invalid offset range: [{batch.base_offset}, {batch.last_offset}]"
     if count <= 0:
-        raise InvalidRecord(f"Invalid reported count for record batch: {count} {place}.")
+        return f"Invalid reported count for record batch: {count}"
     if count != batch.last_offset_delta + 1:
-        raise InvalidRecord(f"Inconsistent batch offset range {offsets} and count of records {count} {place}.")
-    if batch.is_control:
-        raise InvalidRecord(f"Clients are not allowed to write control records {place}.")
-    if batch.has_producer_id and batch.base_sequence < 0:
-        raise InvalidRecord(f"Invalid sequence number {batch.base_sequence} in record batch with producerId {batch.producer_id} {place}.")
+        return f"Inconsistent batch offset range [{batch.base_offset}, {batch.last_offset}] and count of records {count}"
+    if batch.attributes & CONTROL_MASK:
+        return "Clients are not allowed to write control records"
+    if batch.producer_id > NO_PRODUCER_ID and batch.base_sequence < 0:
+        return f"Invalid sequence number {batch.base_sequence} in record batch with producerId {batch.producer_id}"
+    return ""
 
 
 def _unsupported(message: str) -> KafkaError:

@@ -56,7 +56,8 @@ class OffsetIndex:
     @property
     def is_full(self) -> bool:
         """True once no entry fits any more."""
-        return len(self._column()) >= self.entries_max
+        offsets = self._offsets
+        return len(self._column() if offsets is None else offsets) >= self.entries_max
 
     @property
     def entries(self) -> list[tuple[int, int]]:

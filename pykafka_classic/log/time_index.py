@@ -56,7 +56,8 @@ class TimeIndex:
     @property
     def is_full(self) -> bool:
         """True when only the slot for the entry at roll time is left."""
-        return len(self._column()) >= self.entries_max - 1
+        timestamps = self._timestamps
+        return len(self._column() if timestamps is None else timestamps) >= self.entries_max - 1
 
     @property
     def entries(self) -> list[TimestampOffset]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
-from functools import cache
 from importlib import import_module
 from typing import Final
 
@@ -158,9 +157,18 @@ _NOT_FOR_ZK_BROKERS: Final = frozenset(
 _MAGIC_2_ONLY: Final = frozenset({ApiKey.ADD_PARTITIONS_TO_TXN, ApiKey.ADD_OFFSETS_TO_TXN, ApiKey.END_TXN, ApiKey.WRITE_TXN_MARKERS, ApiKey.TXN_OFFSET_COMMIT})
 
 
-@cache
-def spec_of(key: ApiKey) -> ApiSpec:
-    """The spec of one API; loads its message module."""
+_specs: Final[dict[int, ApiSpec]] = {}
+
+
+def spec_of(key: int) -> ApiSpec:
+    """The spec of one API, by its ApiKey or its number; loads its message module at the first call. Raises ValueError for a number that is none."""
+    found = _specs.get(key)
+    if found is None:
+        found = _specs[key] = _load_spec(ApiKey(key))
+    return found
+
+
+def _load_spec(key: ApiKey) -> ApiSpec:
     module = import_module(f"pykafka_classic.protocol.messages.{key.name.lower()}")
     request: type[Message] = getattr(module, f"{key.camel_name}Request")
     flexible = request.FLEXIBLE_VERSIONS

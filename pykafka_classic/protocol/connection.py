@@ -99,7 +99,7 @@ class ServerConnection:
         served = self._apis.get(key)
         if served is None:
             raise SchemaError(f"API key {key} is not served here")
-        spec = spec_of(ApiKey(key))
+        spec = spec_of(key)
         header, position = read_request_header(frame, spec.request_header_version(version))
         if not served[0] <= version <= served[1]:
             return self._unknown_version(spec, header, served)

@@ -1,6 +1,9 @@
-"""One message for many brokers, alike but for the broker epoch: encoded once, whoever sends it.
+"""Large messages that are sent again and again, encoded once.
 
-UpdateMetadata goes to all brokers and may tell of thousands of partitions. It begins (from version 5 on, where broker epochs came):
+`KeptMetadata` is the answer to who asks for all topics, the same for all until something changes.
+
+`SharedUpdateMetadata` is one message for many brokers, alike but for the broker epoch. UpdateMetadata goes to all brokers and may tell of thousands of
+partitions. It begins (from version 5 on, where broker epochs came):
 
 | bytes | field |
 |---|---|
@@ -19,6 +22,7 @@ from typing import Final
 
 from pykafka_classic.protocol.codec_encoder import Encoder
 from pykafka_classic.protocol.codec_encoder import compile_encoder as compile_from_schema
+from pykafka_classic.protocol.messages.metadata import MetadataResponse
 from pykafka_classic.protocol.messages.update_metadata import UpdateMetadataRequest
 from pykafka_classic.protocol.schema import Records
 
@@ -62,3 +66,33 @@ def for_each_broker(request: UpdateMetadataRequest, broker_epochs: Iterable[int]
         copy._tails = tails
         copies.append(copy)
     return copies
+
+
+class KeptMetadata(MetadataResponse):
+    """A Metadata answer that is given more than once. Nobody changes it once it is built."""
+
+    __slots__ = ("_encoded",)
+
+    _encoded: dict[int, bytes]  # by version
+
+    @staticmethod
+    def of(response: MetadataResponse) -> KeptMetadata:
+        """The same answer, to be kept."""
+        kept = KeptMetadata(**{each.name: getattr(response, each.name) for each in fields(response)})
+        kept._encoded = {}
+        return kept
+
+    @staticmethod
+    def own_encoder(version: int) -> Encoder:
+        """What the codec is to use in place of the schema's."""
+        whole = compile_from_schema(MetadataResponse, version)
+
+        def encode(message: KeptMetadata, pieces: list[Records], large: list[int]) -> None:
+            encoded = message._encoded.get(version)
+            if encoded is None:
+                fresh: list[Records] = []
+                whole(message, fresh, large)
+                encoded = message._encoded[version] = b"".join(fresh)  # type: ignore[arg-type]  # as above
+            pieces.append(encoded)
+
+        return encode

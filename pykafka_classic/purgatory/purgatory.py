@@ -17,7 +17,7 @@ from pykafka_classic.purgatory.timing_wheel import TimingWheel
 class Purgatory:
     """Operations of one kind.
 
-    Invariants: no list in `_watchers` is empty; `_entries` is the number of entries in all lists, dead ones too; an operation is in `_waiting` (with the
+    Invariants: no list in `watchers` is empty; `_entries` is the number of entries in all lists, dead ones too; an operation is in `_waiting` (with the
     number of its entries when it was watched) until a sweep or a check finds it completed.
     """
 
@@ -25,7 +25,7 @@ class Purgatory:
         self.name = name
         self._timer = timer
         self._purge_interval = purge_interval
-        self._watchers: dict[Hashable, dict[DelayedOperation, None]] = {}
+        self.watchers: dict[Hashable, dict[DelayedOperation, None]] = {}
         self._waiting: dict[DelayedOperation, int] = {}
         self._entries = 0
         self._added_since_purge = 0
@@ -42,7 +42,7 @@ class Purgatory:
 
     def is_watching(self, key: Hashable) -> bool:
         """Whether anybody may wait for `key`."""
-        return key in self._watchers
+        return key in self.watchers
 
     def try_complete_else_watch(self, operation: DelayedOperation, keys: Sequence[Hashable]) -> bool:
         """Complete at once if the condition holds (True); otherwise wait for one of `keys`, or for the time-out."""
@@ -57,7 +57,7 @@ class Purgatory:
 
     def check_and_complete(self, key: Hashable) -> int:
         """Look again at those who wait for `key`; how many of them that completed."""
-        watchers = self._watchers.get(key)
+        watchers = self.watchers.get(key)
         if watchers is None:
             return 0
         completed = 0
@@ -66,24 +66,24 @@ class Purgatory:
                 completed += 1
             if operation.completed and watchers.pop(operation, self) is None:
                 self._entries -= 1
-        if not watchers and self._watchers.get(key) is watchers:
-            del self._watchers[key]
+        if not watchers and self.watchers.get(key) is watchers:
+            del self.watchers[key]
         return completed
 
     def shutdown(self) -> None:
         """Forget all who wait, without completing them."""
         for operation in self._waiting:
             operation.cancel_timeout()
-        self._watchers.clear()
+        self.watchers.clear()
         self._waiting.clear()
         self._entries = self._added_since_purge = 0
 
     def _watch(self, operation: DelayedOperation, keys: Sequence[Hashable]) -> None:
         entries = 0
         for key in keys:
-            watchers = self._watchers.get(key)
+            watchers = self.watchers.get(key)
             if watchers is None:
-                self._watchers[key] = {operation: None}
+                self.watchers[key] = {operation: None}
                 entries += 1
             elif operation not in watchers:
                 watchers[operation] = None
@@ -104,10 +104,10 @@ class Purgatory:
 
     def _purge(self) -> None:
         # In place: a check of one of these lists may be under way further up the stack.
-        for key, watchers in list(self._watchers.items()):
+        for key, watchers in list(self.watchers.items()):
             dead = [operation for operation in watchers if operation.completed]
             for operation in dead:
                 del watchers[operation]
             self._entries -= len(dead)
             if not watchers:
-                del self._watchers[key]
+                del self.watchers[key]

@@ -3,7 +3,7 @@
 Every Metadata answer comes from here, so it may be behind, and is empty until the controller has found a new broker.
 
 Each request replaces the live brokers entirely and merges partitions; leader -2 removes one. What a Metadata answer says of a topic is kept ready for each
-listener until the topic or the brokers change: clients ask far more often than that.
+listener until the topic or the brokers change: clients ask far more often than that. `kept` has answers about all topics, whole, until anything changes.
 
 Mirrors kafka.server.ZkMetadataCache; facts/coordination.md 3.13, 3.14.
 """
@@ -11,7 +11,7 @@ Mirrors kafka.server.ZkMetadataCache; facts/coordination.md 3.13, 3.14.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Final, NamedTuple
 
 from pykafka_classic.cluster.broker import Broker, Node
@@ -26,6 +26,7 @@ from pykafka_classic.protocol.messages.update_metadata import (
     UpdateMetadataPartitionState,
     UpdateMetadataRequest,
 )
+from pykafka_classic.protocol.shared_encoding import KeptMetadata
 
 log = logging.getLogger("kafka.server.MetadataCache")
 state_change_log = logging.getLogger("state.change.logger")
@@ -44,7 +45,7 @@ class _View(NamedTuple):
 
 
 class MetadataCache:
-    """Invariants: no topic without partitions; `_answers` holds only what the present state would give again."""
+    """Invariants: no topic without partitions; `_answers` and `kept` hold only what the present state would give again."""
 
     def __init__(self, broker_id: int) -> None:
         self._broker_id = broker_id
@@ -53,6 +54,7 @@ class MetadataCache:
         self._topics: dict[str, dict[int, UpdateMetadataPartitionState]] = {}
         self._topic_ids: dict[str, bytes] = {}
         self._answers: dict[_View, dict[str, list[MetadataResponsePartition]]] = {}
+        self.kept: dict[Hashable, KeptMetadata] = {}  # by what its maker tells them apart
 
     # Brokers
 
@@ -167,6 +169,7 @@ class MetadataCache:
 
     def update(self, request: UpdateMetadataRequest) -> list[TopicPartition]:
         """Take over what the controller says; the partitions that it removed."""
+        self.kept.clear()
         self._controller_id = request.controller_id
         brokers = {broker.id: _broker(broker) for broker in request.live_brokers}
         if brokers != self._brokers:
@@ -183,6 +186,7 @@ class MetadataCache:
 
     def forget(self, names: Iterable[str]) -> list[TopicPartition]:
         """Drop topics of which the controller tells nothing any more; their partitions."""
+        self.kept.clear()
         removed = []
         for name in names:
             removed += [TopicPartition(name, partition) for partition in self._topics.pop(name, ())]

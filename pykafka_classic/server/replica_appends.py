@@ -12,14 +12,14 @@ import logging
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import Final, NoReturn, TypeAlias
 
 from pykafka_classic.cluster.delayed_operations import DelayedOperations
 from pykafka_classic.cluster.partition import ALL_IN_SYNC_REPLICAS, Partition
 from pykafka_classic.common.clock import Background, Clock, after
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.promise import Promise, spawn
-from pykafka_classic.common.topic_name import is_internal
+from pykafka_classic.common.topic_name import INTERNAL_TOPICS, is_internal
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.log.log_values import LogAppendInfo
 from pykafka_classic.log.record_errors import RecordValidationError
@@ -83,6 +83,8 @@ class RecordAppends:
         """Append to each partition; the outcomes at once, or later where acks=all has to wait, or another thread has work to do."""
         if params.required_acks not in VALID_REQUIRED_ACKS:
             return {topic_partition: PartitionAppendResult(ErrorCode.INVALID_REQUIRED_ACKS) for topic_partition, _ in entries}
+        if len(entries) == 1 and not self._waiting:
+            return self._append_to_one(params, *entries[0])
         request = _Request(params, deque(entries))
         if not self._waiting and self._append_until(request, self._clock.monotonic_ms() + AT_ONCE_MS):
             return self._answer_when_done(request)
@@ -90,6 +92,21 @@ class RecordAppends:
         if not self._goes_on:
             spawn(self._go_on())
         return request.outcome
+
+    def _append_to_one(self, params: AppendParams, topic_partition: TopicPartition, records: Records) -> AppendResults | Promise[AppendResults]:
+        """The same for one partition at once, without a request that is kept."""
+        try:
+            appended = self._append_one(params, topic_partition, records)
+        except Exception as error:  # noqa: BLE001  # as below
+            return {topic_partition: self._failure(topic_partition, error)}
+        if isinstance(appended, Promise):
+            return spawn(self._await_slow(_Request(params, deque(), slow=[(topic_partition, appended)])))
+        info, high_watermark_moved = appended
+        self._tell(topic_partition, high_watermark_moved=high_watermark_moved)
+        results = {topic_partition: PartitionAppendResult(ErrorCode.NONE, info.first_offset, info.log_append_time, info.log_start_offset)}
+        if params.required_acks == ALL_IN_SYNC_REPLICAS:
+            return self._wait(params.timeout_ms, {topic_partition: info.last_offset + 1}, results)
+        return results
 
     async def _go_on(self) -> None:
         """Requests for many partitions go on in the next turns of the reactor; what comes after them keeps its place behind them."""
@@ -131,7 +148,7 @@ class RecordAppends:
         return spawn(self._await_slow(request)) if request.slow else self._answer(request)
 
     def _append_one(self, params: AppendParams, topic_partition: TopicPartition, records: Records) -> Appended | Promise[Appended]:
-        if not params.internal_topics_allowed:
+        if not params.internal_topics_allowed and topic_partition.topic in INTERNAL_TOPICS:
             _refuse_internal(topic_partition)
         partition = self._hosted.get(topic_partition)
         if partition.takes_long(records, params.origin) or self._turns.is_busy(topic_partition):
@@ -237,6 +254,5 @@ class RecordAppends:
         return self._hosted.get(topic_partition).delete_records_on_leader(offset)
 
 
-def _refuse_internal(topic_partition: TopicPartition) -> None:
-    if is_internal(topic_partition.topic):
-        raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Cannot append to internal topic {topic_partition.topic}")
+def _refuse_internal(topic_partition: TopicPartition) -> NoReturn:
+    raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, f"Cannot append to internal topic {topic_partition.topic}")

@@ -6,9 +6,8 @@ import threading
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
-from twisted.internet.epollreactor import EPollReactor
-
 from pykafka_classic.common.promise import Promise
+from pykafka_classic.edges.broker_reactor import make_broker_reactor
 
 T = TypeVar("T")
 
@@ -19,7 +18,7 @@ class ReactorThread:
     """One reactor in one daemon thread; `call` and `wait` bring things over."""
 
     def __init__(self) -> None:
-        self.reactor = EPollReactor()  # type: ignore[no-untyped-call]  # Twisted is typed in parts only
+        self.reactor = make_broker_reactor()
         self._thread = threading.Thread(target=lambda: self.reactor.run(installSignalHandlers=False), name="test-reactor", daemon=True)
         self._thread.start()
 

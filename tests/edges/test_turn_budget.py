@@ -13,9 +13,11 @@ class Turns:
     def __init__(self) -> None:
         self.time = 100.0
         self.due: list[Callable[[], None]] = []
-        self.budget = TurnBudget(self.due.append, seconds=0.004, now=lambda: self.time)
+        self.number = 0
+        self.budget = TurnBudget(lambda: self.number, self.due.append, seconds=0.004, now=lambda: self.time)
 
     def turn(self) -> None:
+        self.number += 1
         due = self.due[:]
         self.due.clear()
         for call in due:
@@ -59,11 +61,22 @@ def test_connections_go_on_in_the_order_in_which_they_stopped() -> None:
     assert left == [[0, 2, 2], [0, 1, 2], [0, 1, 1], [0, 0, 1], [0, 0, 0]]
 
 
-def test_a_new_turn_begins_with_its_whole_time_and_comes_by_itself() -> None:
+def test_a_new_turn_begins_with_its_whole_time() -> None:
     turns = Turns()
     assert not turns.budget.is_spent()
     turns.time += 1
     assert turns.budget.is_spent()
-    assert turns.due
     turns.turn()
     assert not turns.budget.is_spent()
+
+
+def test_the_reactor_is_asked_for_a_call_only_while_somebody_waits() -> None:
+    turns = Turns()
+    Connection(turns, left=1, seconds=1).go_on()
+    assert not turns.due
+    Connection(turns, left=2, seconds=1).go_on()
+    assert len(turns.due) == 1
+    turns.turn()
+    assert len(turns.due) == 1
+    turns.turn()
+    assert not turns.due

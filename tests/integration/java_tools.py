@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
-import functools
-import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -13,44 +10,29 @@ from typing import Final
 import pytest
 
 from pykafka_classic.edges.processes import require_java
+from pykafka_classic.testing.apache import JarsNotFetched, fetched_jars
 from tests.integration.warm_java import WITHOUT_STATE, warm_java
 
 POMS: Final = Path(__file__).parent / "java"
-FETCH_S: Final = 600
 RUN_S: Final = 90
 JVM_FLAGS: Final = ("-Xmx192m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto")
 
 needs_maven = pytest.mark.skipif(shutil.which("mvn") is None, reason="`mvn` is not installed: Apache Kafka's jars cannot be fetched")
 
 
-@functools.cache
-def class_path(folder: str, pom: str, kafka_version: str, scala_version: str) -> str:
-    """The dependencies of `pom`, in a folder of that name; skips the test where they cannot be had (no Maven, no network).
-
-    Test runs beside each other share the folder: one fetches, the others wait for it.
-    """
-    if shutil.which("mvn") is None:
-        pytest.skip("`mvn` is not installed: Apache Kafka's jars cannot be fetched")
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pykafka_classic" / folder
-    cache.mkdir(parents=True, exist_ok=True)
-    with (cache / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (cache / "complete").exists():
-            settings = [f"-Dkafka.version={kafka_version}", f"-Dscala.version={scala_version}", f"-DoutputDirectory={cache}"]
-            command = ["mvn", "-q", "-B", "-f", str(POMS / pom), "dependency:copy-dependencies", *settings]
-            fetched = subprocess.run(command, capture_output=True, text=True, timeout=FETCH_S, check=False)
-            if fetched.returncode != 0:
-                pytest.skip(f"the jars of Apache Kafka {kafka_version} cannot be fetched: {fetched.stdout.strip()[-300:]}")
-            (cache / "complete").touch()
-    assert (cache / f"kafka_{scala_version}-{kafka_version}.jar").exists()
-    return f"{cache}/*"
+def class_path(folder: str, pom: Path, kafka_version: str, scala_version: str) -> str:
+    """The dependencies of `pom`, in a folder of that name; skips the test where they cannot be had (no Maven, no network)."""
+    try:
+        return fetched_jars(folder, pom, kafka_version, scala_version)
+    except JarsNotFetched as why:
+        pytest.skip(str(why))
 
 
 def tools_class_path(version: str) -> str:
     """The console tools and clients of a release: 2.8.2, or one of 0.8.2 to 0.10.2."""
     if version == "2.8.2":
-        return class_path(f"kafka-{version}-jars", "pom.xml", version, "2.13")
-    return class_path(f"kafka-{version}-jars", "old.pom.xml", version, "2.11")
+        return class_path(f"kafka-{version}-jars", POMS / "pom.xml", version, "2.13")
+    return class_path(f"kafka-{version}-jars", POMS / "old.pom.xml", version, "2.11")
 
 
 class JavaTools:

@@ -110,7 +110,7 @@ class Turns:
     def broker(self, kind: str) -> Iterator[BrokerProcess]:
         """It serves all topics; ends cleanly or by SIGKILL."""
         properties = self._cluster._properties(self._ours.directory.parent, 0, OVERRIDES)
-        apaches = ApacheBroker(VERSION, self._ours.directory.parent / "apache", properties)
+        apaches = ApacheBroker(class_path(VERSION), self._ours.directory.parent / "apache", properties)
         with Witness(self._cluster.zookeeper.address) as witness:  # Apache's broker does not wait for the end of its predecessor's session
             eventually(lambda: witness.session_of(0) == 0, "the killed broker's session has ended")
         broker: BrokerProcess = self._ours if kind == "ours" else apaches  # type: ignore[assignment]  # used in the same way
@@ -242,7 +242,7 @@ def clean_by_both(cluster: LocalCluster, apaches: Path, ours: Path, compacted: l
 
 def clean_by_apache(cluster: LocalCluster, data: Path, compacted: list[Topic]) -> None:
     properties = {**cluster._properties(data.parent.parent, 0, OVERRIDES), **CLEANER, "log.cleaner.enable": "true"}
-    broker = ApacheBroker(VERSION, data.parent.parent / "apache", properties)
+    broker = ApacheBroker(class_path(VERSION), data.parent.parent / "apache", properties)
     broker.start()
     try:
         broker.wait_started()

@@ -88,13 +88,13 @@ def test_continuous_integration_runs_make_test() -> None:
 
 
 def test_commands_of_the_readme_exist() -> None:
-    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     documents = [path for path in tracked_files() if path.suffix == ".md" and (path.parent == ROOT or path.parent == ROOT / "docs")]
     found = [
         f"{path.relative_to(ROOT)}:{number}: make {target}"
         for path in documents
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
-        for target in re.findall(r"(?:^|[`$ ])make ([a-z]+)\b(?=[`\s]|$)", line if line.startswith((" ", "$")) or "`" in line else "")
+        for target in re.findall(r"(?:^|[`$ ])make ([a-z-]+)\b(?=[`\s]|$)", line if line.startswith((" ", "$")) or "`" in line else "")
         if target not in targets
     ]
     assert not found, report("commands that the Makefile does not have", found)

@@ -15,13 +15,12 @@ import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, cast
-
-from twisted.internet import reactor as installed_reactor
+from typing import Final
 
 from pykafka_classic.__main__ import main as run_broker
 from pykafka_classic.common.errors import ErrorCode
 from pykafka_classic.edges.blocking_client import BlockingClient
+from pykafka_classic.edges.broker_reactor import install_broker_reactor
 from pykafka_classic.edges.child_processes import wait_until
 from pykafka_classic.edges.processes import BrokerProcess
 from pykafka_classic.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
@@ -44,7 +43,7 @@ class Probe:
     """Runs inside the broker: (monotonic time, seconds late, processor seconds of this thread since the last sample)."""
 
     def __init__(self, path: Path) -> None:
-        self._reactor = cast("Any", installed_reactor)
+        self._reactor = install_broker_reactor()
         self._path = path
         self._samples: list[tuple[float, float, float]] = []
         self._due = self._used = 0.0

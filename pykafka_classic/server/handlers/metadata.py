@@ -18,6 +18,7 @@ from pykafka_classic.protocol.messages.metadata import (
     MetadataResponseTopic,
 )
 from pykafka_classic.protocol.schema import Message
+from pykafka_classic.protocol.shared_encoding import KeptMetadata
 from pykafka_classic.server.auto_topic_creation import CREATION_WAIT_MS
 from pykafka_classic.server.broker_services import BrokerServices
 from pykafka_classic.server.handlers.authorized_operations import CLUSTER_OPERATIONS, TOPIC_OPERATIONS
@@ -29,21 +30,33 @@ def handle(broker: BrokerServices, request: Request) -> Message | Promise[Messag
     body = request.expect(MetadataRequest)
     if _names_by_id(body):
         return _refusal(body, ErrorCode.INVALID_REQUEST)
-    names = None if _all_topics(body, request.version) else list(dict.fromkeys(topic.name or "" for topic in body.topics or ()))
-    missing = [] if names is None else [name for name in names if not broker.metadata_cache.contains_topic(name)]
+    if _all_topics(body, request.version):
+        return _answer_about_all(broker, request)
+    names = list(dict.fromkeys(topic.name or "" for topic in body.topics or ()))
+    missing = [name for name in names if not broker.metadata_cache.contains_topic(name)]
     if missing and body.allow_auto_topic_creation and broker.config.auto_create_topics_enable:
         return spawn(_create_then_answer(broker, request, names, missing))
     return _answer(broker, request, names, {name: _unknown(name) for name in missing})
 
 
-async def _create_then_answer(broker: BrokerServices, request: Request, names: list[str] | None, missing: list[str]) -> Message:
+async def _create_then_answer(broker: BrokerServices, request: Request, names: list[str], missing: list[str]) -> Message:
     created = await within(broker.clock, spawn(broker.auto_topic_creation.create(missing)), CREATION_WAIT_MS)
     return _answer(broker, request, names, dict.fromkeys(missing, ErrorCode.LEADER_NOT_AVAILABLE) if created is None else created)
 
 
-def _answer(broker: BrokerServices, request: Request, names: list[str] | None, missing: Mapping[str, ErrorCode]) -> MetadataResponse:
+def _answer_about_all(broker: BrokerServices, request: Request) -> KeptMetadata:
+    """Encoded once for all who ask in the same version, until something changes."""
     body, cache = request.expect(MetadataRequest), broker.metadata_cache
-    present = cache.all_topics() if names is None else [name for name in names if name not in missing]
+    key = request.listener, request.version, body.include_topic_authorized_operations, body.include_cluster_authorized_operations
+    kept = cache.kept.get(key)
+    if kept is None:
+        kept = cache.kept[key] = KeptMetadata.of(_answer(broker, request, cache.all_topics(), {}))
+    return kept
+
+
+def _answer(broker: BrokerServices, request: Request, names: list[str], missing: Mapping[str, ErrorCode]) -> MetadataResponse:
+    body, cache = request.expect(MetadataRequest), broker.metadata_cache
+    present = [name for name in names if name not in missing]
     topics = cache.topic_metadata(
         present,
         request.listener,

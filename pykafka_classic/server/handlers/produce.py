@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.promise import Promise
 from pykafka_classic.common.topic_partition import TopicPartition
-from pykafka_classic.log.append_checks import check_produced_records, has_transactional_batches
+from pykafka_classic.log.append_checks import check_produced_records, has_transactional_batches, is_usual
 from pykafka_classic.protocol.messages.produce import (
     BatchIndexAndErrorMessage,
     PartitionProduceResponse,
@@ -36,10 +36,14 @@ def handle(broker: BrokerServices, request: Request) -> Message | Promise[Messag
     body = request.expect(ProduceRequest)
     refused: dict[TopicPartition, PartitionAppendResult] = {}
     entries: list[tuple[TopicPartition, memoryview]] = []
+    contains = broker.metadata_cache.contains
     for topic in body.topic_data:
         for partition in topic.partition_data:
             topic_partition = TopicPartition(topic.name, partition.index)
             records = partition.records if isinstance(partition.records, memoryview) else memoryview(b"")
+            if is_usual(records) and contains(topic_partition):
+                entries.append((topic_partition, records))
+                continue
             if body.transactional_id is None and has_transactional_batches(records):
                 return _refuse_all(body, request, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
             error = _why_not(broker, topic_partition, records, request.version)
@@ -57,7 +61,7 @@ def handle(broker: BrokerServices, request: Request) -> Message | Promise[Messag
     outcome = broker.replica_manager.append_records(params, entries)
     if isinstance(outcome, Promise):
         return outcome.then(lambda results: _respond(request, {**results, **refused}))
-    return _respond(request, {**outcome, **refused} if refused else outcome)
+    return _response(body, outcome) if body.acks and not refused else _respond(request, {**outcome, **refused})
 
 
 def _why_not(broker: BrokerServices, topic_partition: TopicPartition, records: memoryview, version: int) -> ErrorCode:
@@ -71,8 +75,9 @@ def _why_not(broker: BrokerServices, topic_partition: TopicPartition, records: m
 
 
 def _respond(request: Request, results: Results) -> Message | None:
-    if request.expect(ProduceRequest).acks != 0:
-        return _response(request, results)
+    body = request.expect(ProduceRequest)
+    if body.acks != 0:
+        return _response(body, results)
     failed = {topic_partition: result.error.name for topic_partition, result in results.items() if result.error}
     if failed:  # the producer expects no answer: a closed connection makes it look for fresh metadata
         errors = ", ".join(f"{topic_partition}: {error}" for topic_partition, error in failed.items())
@@ -85,30 +90,17 @@ def _refuse_all(body: ProduceRequest, request: Request, error: ErrorCode) -> Mes
     return _respond(request, {topic_partition: PartitionAppendResult(error) for topic_partition in partitions})
 
 
-def _response(request: Request, results: Results) -> ProduceResponse:
-    body = request.expect(ProduceRequest)
-    return ProduceResponse(
-        responses=[
-            TopicProduceResponse(
-                name=topic.name,
-                partition_responses=[_partition(partition.index, results[TopicPartition(topic.name, partition.index)]) for partition in topic.partition_data],
-            )
-            for topic in body.topic_data
-        ]
-    )
+def _response(body: ProduceRequest, results: Results) -> ProduceResponse:
+    responses = []
+    for topic in body.topic_data:
+        name = topic.name
+        answers = [_partition(partition.index, results[name, partition.index]) for partition in topic.partition_data]  # type: ignore[index]  # an equal tuple
+        responses.append(TopicProduceResponse(name, answers))
+    return ProduceResponse(responses)
 
 
 def _partition(index: int, result: PartitionAppendResult) -> PartitionProduceResponse:
-    response = PartitionProduceResponse(
-        index=index,
-        error_code=result.error,
-        base_offset=result.base_offset,
-        log_append_time_ms=result.log_append_time,
-        log_start_offset=result.log_start_offset,
-        error_message=result.error_message,
-    )
-    if result.record_errors:
-        response.record_errors = [
-            BatchIndexAndErrorMessage(batch_index=error.batch_index, batch_index_error_message=error.message) for error in result.record_errors
-        ]
-    return response
+    errors = [BatchIndexAndErrorMessage(batch_index=error.batch_index, batch_index_error_message=error.message) for error in result.record_errors]
+    return PartitionProduceResponse(
+        index, result.error, result.base_offset, result.log_append_time, result.log_start_offset, errors, result.error_message
+    )  # by position: this is done for every batch

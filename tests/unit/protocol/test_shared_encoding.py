@@ -1,4 +1,4 @@
-"""An UpdateMetadata for many brokers has the bytes that each of them would get alone."""
+"""Messages that are encoded once have the bytes that each of those who get them would get alone."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import fields
 import pytest
 
 from pykafka_classic.protocol import codec
+from pykafka_classic.protocol.messages.metadata import MetadataResponse, MetadataResponseBroker, MetadataResponsePartition, MetadataResponseTopic
 from pykafka_classic.protocol.messages.update_metadata import (
     UpdateMetadataBroker,
     UpdateMetadataEndpoint,
@@ -14,7 +15,7 @@ from pykafka_classic.protocol.messages.update_metadata import (
     UpdateMetadataRequest,
     UpdateMetadataTopicState,
 )
-from pykafka_classic.protocol.shared_encoding import for_each_broker
+from pykafka_classic.protocol.shared_encoding import KeptMetadata, for_each_broker
 
 EPOCHS = (17, -1, 1 << 40)
 STATE = UpdateMetadataPartitionState("", 3, 7, 1, 5, [1, 2], 9, [1, 2, 3], [3])
@@ -52,3 +53,16 @@ def test_all_fields_are_those_of_the_request() -> None:
         **{each.name: getattr(request(7), each.name) for each in fields(shared)},
         "broker_epoch": 5,
     }
+
+
+def metadata() -> MetadataResponse:
+    topic = MetadataResponseTopic(0, "t", partitions=[MetadataResponsePartition(0, 3, 1, 7, [1, 2], [1])])
+    return MetadataResponse(brokers=[MetadataResponseBroker(1, "b1", 9092, None)], cluster_id="c", controller_id=1, topics=[topic])
+
+
+@pytest.mark.parametrize("version", MetadataResponse.VALID_VERSIONS)
+def test_a_kept_answer_has_the_bytes_of_its_original(version: int) -> None:
+    kept = KeptMetadata.of(metadata())
+    assert codec.encode(kept, version) == codec.encode(metadata(), version)
+    kept.topics = []  # as above: the second time, the bytes of the first are used
+    assert codec.encode(kept, version) == codec.encode(metadata(), version)

@@ -1,0 +1,75 @@
+"""`Monitor`: the store and the collectors of all clusters, as one thing that starts and stops."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Mapping
+
+from pykafka_classic.edges.reactor import Reactor
+from pykafka_classic.monitor.collector.cluster import ClusterCollector
+from pykafka_classic.monitor.settings import MonitorSettings
+from pykafka_classic.monitor.store.reader import StoreReader
+from pykafka_classic.monitor.store.rows import Batch
+from pykafka_classic.monitor.store.writer import Row, StoreWriter
+
+log = logging.getLogger("kafka.monitor.Monitor")
+
+Listener = Callable[[Batch], None]
+
+
+class Monitor:
+    """One monitor. All methods belong to the reactor's thread.
+
+    Args:
+        reactor: whose thread it is.
+        settings: what stands in monitor.properties.
+
+    Attributes: reader: all that is stored, for any thread; collectors: by the clusters' names.
+
+    Raises: StoreTooNew, OSError, sqlite3.Error where the store cannot be opened.
+    """
+
+    def __init__(self, reactor: Reactor, settings: MonitorSettings) -> None:
+        self.settings = settings
+        self._reactor = reactor
+        self._listeners: list[Listener] = []
+        self._writer = StoreWriter(settings.store_path, _now_ms, self._committed)
+        self.reader = StoreReader(settings.store_path)
+        self.collectors: Mapping[str, ClusterCollector] = {
+            each.name: ClusterCollector(reactor, each, settings.interval_ms, self._writer, self.reader) for each in settings.clusters
+        }
+
+    def start(self) -> None:
+        """Begin to collect."""
+        for collector in self.collectors.values():
+            collector.start()
+
+    def stop(self) -> None:
+        """End: what was seen is written, and the store is closed."""
+        for collector in self.collectors.values():
+            collector.stop()
+        self.reader.close_own()
+        self._writer.close()
+
+    def add_listener(self, listener: Listener) -> None:
+        """Tell, on the reactor's thread, of each batch that the store has taken: what it holds can be read now."""
+        self._listeners.append(listener)
+
+    def remove_listener(self, listener: Listener) -> None:
+        """Tell it no longer."""
+        self._listeners.remove(listener)
+
+    def _committed(self, rows: list[Row]) -> None:
+        batches = [row for row in rows if isinstance(row, Batch)]
+        if batches:
+            self._reactor.callFromThread(self._tell, batches)
+
+    def _tell(self, batches: list[Batch]) -> None:
+        for batch in batches:
+            for listener in list(self._listeners):
+                listener(batch)
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000

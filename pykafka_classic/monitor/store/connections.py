@@ -1,0 +1,34 @@
+"""Connections to the store's file, with what all of them need."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import Final
+
+BUSY_MS: Final = 10_000  # how long a connection waits for a lock: while the file is opened after a kill, or closed by the last one
+CACHE_KIB: Final = 8_000
+
+
+class StoreMissing(Exception):
+    """There is no store yet; the text is for the user."""
+
+
+def open_for_writing(path: Path) -> sqlite3.Connection:
+    """The writer's own, of which there is one; makes the file. Transactions are begun by hand."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    connection = sqlite3.connect(path, isolation_level=None, timeout=BUSY_MS / 1000)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = NORMAL")  # a commit survives kill -9; the last ones may not survive a power cut, the file does
+    connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
+    return connection
+
+
+def open_for_reading(path: Path) -> sqlite3.Connection:
+    """One of many; it can write nothing. For the thread that opens it. Raises StoreMissing."""
+    if not path.exists():
+        raise StoreMissing(f"There is no monitor's store {path}.")
+    # Not mode=ro: the first reader after a kill has to be able to make the shared memory of the WAL.
+    connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=rw", uri=True, isolation_level=None, timeout=BUSY_MS / 1000)
+    connection.execute("PRAGMA query_only = ON")
+    return connection

@@ -9,7 +9,7 @@ PYTEST_FLAGS ?= -n auto --maxprocesses 4 --dist loadfile
 SEEDS ?= 1000
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo cluster test simulate docs format coverage chaos faults bench lock clean
+.PHONY: help setup demo cluster monitor test simulate docs format coverage chaos faults bench lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,6 +29,9 @@ test: setup ## style, types, floors, then all tests
 	$(VENV)/mypy
 	$(VENV)/lint-imports --config setup.cfg
 	$(VENV)/python -m pytest $(PYTEST_FLAGS)
+
+monitor: setup ## the monitor of config/monitor.properties' clusters on http://127.0.0.1:8048 until Ctrl-C
+	@tools/kafka-eagle.sh start
 
 simulate: setup ## whole brokers under 1,000 seeds of faults: minutes. SEED=17 runs one again and prints its schedule
 	$(VENV)/python -m tests.simulation $(if $(SEED),--seed $(SEED),--seeds $(SEEDS))

@@ -9,7 +9,8 @@ what people read: sentences, timeline, why, alarms.
 
 For whoever writes pages or programs on top of it:
 
-    monitor = Monitor(reactor, settings)                 # settings: MonitorSettings; opens the store
+    process.run(settings, parts=(pages,))                # cli/eagle.py calls it; pages(reactor, monitor) -> what to call in the end. Or by hand:
+    monitor = Monitor(reactor, settings)                 # settings: MonitorSettings (settings.keys.port, .host, ...: add keys there); opens the store
     monitor.start()                                      # collects; monitor.stop() ends it
     monitor.add_listener(lambda batch: ...)              # told, on the reactor's thread, after each commit: batch.cluster, batch.znodes, ...
     monitor.reader                                       # StoreReader: everything that is stored. Blocking, from any thread: deferToThread(reader.x, ...)

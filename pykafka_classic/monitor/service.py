@@ -5,7 +5,11 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Mapping
+from typing import Final
 
+from pykafka_classic.common.clock import within
+from pykafka_classic.common.promise import Promise, gather
+from pykafka_classic.edges.clocks import ReactorClock
 from pykafka_classic.edges.reactor import Reactor
 from pykafka_classic.monitor.collector.cluster import ClusterCollector
 from pykafka_classic.monitor.settings import MonitorSettings
@@ -14,6 +18,8 @@ from pykafka_classic.monitor.store.rows import Batch
 from pykafka_classic.monitor.store.writer import Row, StoreWriter
 
 log = logging.getLogger("kafka.monitor.Monitor")
+
+SESSIONS_END_MS: Final = 1_000
 
 Listener = Callable[[Batch], None]
 
@@ -27,17 +33,19 @@ class Monitor:
 
     Attributes: reader: all that is stored, for any thread; collectors: by the clusters' names.
 
-    Raises: StoreTooNew, OSError, sqlite3.Error where the store cannot be opened.
+    Raises: StoreInUse, StoreTooNew, OSError, sqlite3.Error where the store cannot be opened.
     """
 
     def __init__(self, reactor: Reactor, settings: MonitorSettings) -> None:
         self.settings = settings
         self._reactor = reactor
+        self._clock = ReactorClock(reactor)
         self._listeners: list[Listener] = []
+        self._stopped: Promise[list[None] | None] | None = None
         self._writer = StoreWriter(settings.store_path, _now_ms, self._committed)
         self.reader = StoreReader(settings.store_path)
         self.collectors: Mapping[str, ClusterCollector] = {
-            each.name: ClusterCollector(reactor, each, settings.interval_ms, self._writer, self.reader) for each in settings.clusters
+            each.name: ClusterCollector(reactor, each, settings.keys.interval_ms, self._writer, self.reader) for each in settings.clusters
         }
 
     def start(self) -> None:
@@ -45,10 +53,14 @@ class Monitor:
         for collector in self.collectors.values():
             collector.start()
 
-    def stop(self) -> None:
-        """End: what was seen is written, and the store is closed."""
-        for collector in self.collectors.values():
-            collector.stop()
+    def stop(self) -> Promise[list[None] | None]:
+        """Collect no longer; the promise is kept when the sessions with ZooKeeper have ended, or after a second. Stopping twice is stopping once."""
+        if self._stopped is None:
+            self._stopped = within(self._clock, gather([collector.stop() for collector in self.collectors.values()]), SESSIONS_END_MS)
+        return self._stopped
+
+    def close(self) -> None:
+        """Write what was seen, and close the store. Waits."""
         self.reader.close_own()
         self._writer.close()
 

@@ -88,11 +88,11 @@ class ClusterCollector:
         self.watch.start()
         self._clock.call_later(0, self._round)
 
-    def stop(self) -> None:
-        """End; what was seen is with the writer."""
+    def stop(self) -> Promise[None]:
+        """End; what was seen is with the writer. The promise is kept when the session with ZooKeeper has ended."""
         self._running = False
-        self.watch.stop()
         self.admin.close()
+        return self.watch.stop()
 
     # from ZooKeeper
 

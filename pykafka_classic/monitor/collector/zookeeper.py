@@ -68,10 +68,10 @@ class ZooKeeperWatch:
         """Connect and look."""
         spawn(self._begin()).when_settled(_log_failure)
 
-    def stop(self) -> None:
+    def stop(self) -> Promise[None]:
         """End the session."""
         self._stopped = True
-        self.zk.close()
+        return self.zk.close()
 
     async def _begin(self) -> None:
         self.zk.add_watch_listener(self._told)

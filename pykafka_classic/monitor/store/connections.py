@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import sqlite3
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Final
 
@@ -10,13 +12,28 @@ BUSY_MS: Final = 10_000  # how long a connection waits for a lock: while the fil
 CACHE_KIB: Final = 8_000
 
 
+class StoreInUse(Exception):
+    """Another monitor writes to this store; the text is for the user."""
+
+
 class StoreMissing(Exception):
     """There is no store yet; the text is for the user."""
 
 
+def take_over(path: Path) -> TextIOWrapper:
+    """Become the only writer of a store, as long as the file that is returned is open, or the process lives. Raises StoreInUse."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    file = path.with_suffix(".lock").open("a", encoding="utf-8")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        raise StoreInUse(f"Another monitor uses the store {path}: stop it, or set data.dir to another folder.") from None
+    return file
+
+
 def open_for_writing(path: Path) -> sqlite3.Connection:
     """The writer's own, of which there is one; makes the file. Transactions are begun by hand."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     connection = sqlite3.connect(path, isolation_level=None, timeout=BUSY_MS / 1000)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = NORMAL")  # a commit survives kill -9; the last ones may not survive a power cut, the file does

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from pykafka_classic.monitor.store.connections import open_for_writing
+from pykafka_classic.monitor.store.connections import open_for_writing, take_over
 from pykafka_classic.monitor.store.inserts import Inserts
 from pykafka_classic.monitor.store.rows import AlarmCleared, AlarmRaised, Batch, ClusterRow
 from pykafka_classic.monitor.store.schema import migrate
@@ -35,7 +35,7 @@ class StoreWriter:
         now_ms: wall-clock time.
         committed: told, on the writer's thread, of the rows of each transaction that stands.
 
-    Raises: StoreTooNew, sqlite3.Error, OSError.
+    Raises: StoreInUse, StoreTooNew, sqlite3.Error, OSError.
     """
 
     def __init__(self, path: Path, now_ms: Callable[[], int], committed: Callable[[list[Row]], None] = lambda _: None) -> None:
@@ -77,6 +77,7 @@ class StoreWriter:
 
     def _run(self, opened: queue.SimpleQueue[Exception | None]) -> None:
         try:
+            lock = take_over(self.path)
             self._connection = open_for_writing(self.path)
             migrate(self._connection)
             self._begin_run()
@@ -89,6 +90,7 @@ class StoreWriter:
             continue
         self._connection.execute("PRAGMA optimize")
         self._connection.close()
+        lock.close()
 
     def _begin_run(self) -> None:
         now = self._now_ms()

@@ -36,8 +36,9 @@ monitor: setup ## the monitor of config/monitor.properties' clusters on http://1
 simulate: setup ## whole brokers under 1,000 seeds of faults: minutes. SEED=17 runs one again and prints its schedule
 	$(VENV)/python -m tests.simulation $(if $(SEED),--seed $(SEED),--seeds $(SEEDS))
 
-docs: setup ## the pages that are made of the code: docs/tools.md
+docs: setup ## the pages that are made of the code: docs/tools.md, docs/events.md
 	$(VENV)/python -m pykafka_classic.cli.manual > docs/tools.md
+	$(VENV)/python -m pykafka_classic.monitor.events_page > docs/events.md
 
 format: setup ## put the code into the house's form
 	$(VENV)/ruff check --fix .

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from pykafka_classic.common.java import abs_java, string_hash
+from pykafka_classic.common.topic_name import GROUP_METADATA_TOPIC
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.monitor.znodes import Change, name_of
 from zk_schema import broker_ids, configs, consumers, partition_state
 from zk_schema.broker_ids import SecurityProtocol
 from zk_schema.errors import MalformedZNode
 
-OFFSETS_TOPIC: Final = "__consumer_offsets"
 _CONFIG: Final = "/config/"
 _OFFSETS: Final = "offsets"
 
@@ -68,7 +68,7 @@ class ClusterView:
         """The broker that leads the group's partition of __consumer_offsets; None: nobody does."""
         if not self._offsets_partitions:
             return None
-        leader = self.leaders.get(TopicPartition(OFFSETS_TOPIC, abs_java(string_hash(group)) % self._offsets_partitions))
+        leader = self.leaders.get(TopicPartition(GROUP_METADATA_TOPIC, abs_java(string_hash(group)) % self._offsets_partitions))
         return leader if leader in self.brokers else None
 
     def _state_changed(self, partition: TopicPartition, change: Change) -> None:
@@ -79,8 +79,8 @@ class ClusterView:
                 self.leaders[partition] = partition_state.decode(change.after.data).leader
             except MalformedZNode:
                 self.leaders[partition] = partition_state.NO_LEADER
-        if partition.topic == OFFSETS_TOPIC:
-            self._offsets_partitions = sum(each.topic == OFFSETS_TOPIC for each in self.leaders)
+        if partition.topic == GROUP_METADATA_TOPIC:
+            self._offsets_partitions = sum(each.topic == GROUP_METADATA_TOPIC for each in self.leaders)
 
     def _broker_changed(self, change: Change) -> None:
         name = name_of(change.path)

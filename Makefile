@@ -9,7 +9,7 @@ PYTEST_FLAGS ?= -n auto --maxprocesses 4 --dist loadfile
 SEEDS ?= 1000
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo cluster test simulate docs format coverage chaos faults bench bench-parts lock clean
+.PHONY: help setup demo cluster monitor test simulate docs format coverage chaos faults bench bench-parts lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,11 +30,15 @@ test: setup ## style, types, floors, then all tests
 	$(VENV)/lint-imports --config setup.cfg
 	$(VENV)/python -m pytest $(PYTEST_FLAGS)
 
+monitor: setup ## the monitor of config/monitor.properties' clusters on http://127.0.0.1:8048 until Ctrl-C
+	@tools/kafka-eagle.sh start
+
 simulate: setup ## whole brokers under 1,000 seeds of faults: minutes. SEED=17 runs one again and prints its schedule
 	$(VENV)/python -m tests.simulation $(if $(SEED),--seed $(SEED),--seeds $(SEEDS))
 
-docs: setup ## the pages that are made of the code: docs/tools.md
+docs: setup ## the pages that are made of the code: docs/tools.md, docs/events.md
 	$(VENV)/python -m pykafka_classic.cli.manual > docs/tools.md
+	$(VENV)/python -m pykafka_classic.monitor.events_page > docs/events.md
 
 format: setup ## put the code into the house's form
 	$(VENV)/ruff check --fix .

@@ -15,16 +15,18 @@ from dataclasses import replace
 from typing import Protocol
 
 from pykafka_classic.broker_parts import BrokerBuilder, BrokerParts, Seams
+from pykafka_classic.common import broker_events
 from pykafka_classic.common.clock import Random
 from pykafka_classic.common.config import ConfigError, KafkaConfig
 from pykafka_classic.common.errors import KafkaError
 from pykafka_classic.common.listeners import EndPoint
 from pykafka_classic.common.promise import Promise, spawn
-from pykafka_classic.common.zookeeper import Create, SessionEvent
+from pykafka_classic.common.zookeeper import Create, SessionEvent, session_name
 from pykafka_classic.edges.broker_edges import BrokerEdges, advertised
 from pykafka_classic.edges.broker_protocol import Dispatch
 from pykafka_classic.edges.broker_reactor import install_broker_reactor
 from pykafka_classic.edges.log_files import has_terminal, reopen_all
+from pykafka_classic.edges.logging_setup import name_broker
 from pykafka_classic.edges.reactor import Reactor
 from pykafka_classic.edges.twisted_server import CannotListen
 from pykafka_classic.edges.zookeeper import ZooKeeperUnavailable
@@ -97,6 +99,7 @@ class KafkaServer:
         self._bound: dict[str, int] = {}  # ports by listener
         self._moving_listeners = False
         self._serving = False
+        self._session_id = 0  # with ZooKeeper: the latest that stood
 
     @property
     def prefix(self) -> str:
@@ -115,6 +118,7 @@ class KafkaServer:
         stored = read_all_meta_properties(self._edges.file_system, self._config.log_directories)
         check_cluster_id(stored, cluster_id)
         self._config = replace(self._config, broker_id=await through_sessions(lambda: resolve_broker_id(self._config, stored, zk), "the start"))
+        name_broker(self._config.broker_id)
         parts = self._parts = BrokerBuilder(self._config, self._edges, self._random, cluster_id).build(self._registration_info)
         await self._load_logs(parts)
         self._bind()
@@ -128,11 +132,13 @@ class KafkaServer:
         await parts.services.producer_ids.claim_block()
         await through_sessions(lambda: self._start_coordinators(parts), "the start")
         parts.topic_configs.scan()
+        self._session_id = zk.session_id
         zk.add_session_listener(self._on_session)
         self._edges.start_processing()
         self._serving = True
         self._follow_listeners()  # they may have changed during the start
         log.info("%s started", self.prefix)
+        broker_events.emit(broker_events.BROKER_STARTED, session=session_name(zk.session_id))
 
     async def _cluster_id(self) -> str:
         await create_persistent_paths(self._edges.zk, PERSISTENT_PATHS)
@@ -250,6 +256,10 @@ class KafkaServer:
                 self.prefix,
                 self._config.broker_id,
             )
+            broker_events.emit(broker_events.SESSION_EXPIRED, session=session_name(self._session_id))
+        elif event is SessionEvent.RENEWED:
+            self._session_id = self._edges.zk.session_id
+            broker_events.emit(broker_events.SESSION_RENEWED, session=session_name(self._session_id))
 
     def _log_dir_failed(self, log_dir: str) -> None:
         """Tell the controller, which moves the leaderships away; without any directory there is nothing left to serve."""
@@ -258,6 +268,7 @@ class KafkaServer:
             self._on_fatal(f"Shutdown broker because all log dirs in {', '.join(self._config.log_directories)} have failed")
             return
         log.warning("%s Log dir %s has failed: its partitions are offline here", self.prefix, log_dir)
+        broker_events.emit(broker_events.LOG_DIR_FAILED, log_dir=log_dir)
         data = log_dir_event_notification.encode(LogDirEventZNode(self._config.broker_id))
         spawn(submit_one(self._edges.zk, Create(log_dir_event_notification.CREATE_PATH, data, sequential=True)))
 
@@ -266,6 +277,7 @@ class KafkaServer:
     async def shutdown(self) -> None:
         """Stop cleanly, from whatever point the start has reached."""
         log.info("%s shutting down", self.prefix)
+        broker_events.emit(broker_events.BROKER_STOPPING, session=session_name(self._session_id))
         parts = self._parts
         if parts is not None and self._serving and self._config.controlled_shutdown_enable:
             log.info("%s Starting controlled shutdown", self.prefix)

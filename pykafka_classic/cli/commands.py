@@ -15,6 +15,7 @@ TOOLS: Final = {
     "kafka-consumer-perf-test": "consumer_perf_test",
     "kafka-delete-records": "delete_records",
     "kafka-dump-log": "dump_log",
+    "kafka-eagle": "eagle",
     "kafka-get-offsets": "get_offsets",
     "kafka-leader-election": "leader_election",
     "kafka-log-dirs": "log_dirs",

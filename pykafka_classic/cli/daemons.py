@@ -1,4 +1,4 @@
-"""What the four start and stop commands share: running in the background, and pid files that tell what runs.
+"""What the commands that start and stop processes share: running in the background, and pid files that tell what runs.
 
 A pid file `$LOG_DIR/NAME-PID.pid` holds the process id. A file whose process has ended, or whose id now belongs to something else, is stale: it is removed.
 """
@@ -35,6 +35,7 @@ class Daemon:
 
 
 KAFKA: Final = Daemon(name="kafka-server", marker="pykafka_classic", title="kafka server", output="kafkaServer.out")
+MONITOR: Final = Daemon(name="kafka-eagle", marker="eagle start", title="monitor", output="kafka-eagle.out")
 ZOOKEEPER: Final = Daemon(name="zookeeper-server", marker="QuorumPeerMain", title="zookeeper server", output="zookeeper.out")
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from pykafka_classic.cluster.isr_state import CommittedIsr, IsrState
-from pykafka_classic.cluster.replica import Replica
+from pykafka_classic.cluster.replica import NEVER_MS, Replica
 
 
 class InSyncReplicas:
@@ -67,6 +67,13 @@ class InSyncReplicas:
         return tuple(
             broker_id for broker_id in self.state.isr if broker_id != self._local_broker_id and self._lags(self.remote.get(broker_id), log_end_offset, now_ms)
         )
+
+    def described(self, brokers: Iterable[int], now_ms: float) -> list[list[int]]:
+        """For each: its id, ms since it was last caught up, the end of its log; -1 where that is not known."""
+        replicas = [self.remote.get(each) or Replica(each) for each in brokers]
+        return [
+            [each.broker_id, -1 if each.last_caught_up_ms == NEVER_MS else round(now_ms - each.last_caught_up_ms), each.log_end_offset] for each in replicas
+        ]
 
     def _lags(self, replica: Replica | None, log_end_offset: int, now_ms: float) -> bool:
         if replica is None:  # in the ISR but not assigned: a state that only a fault could write

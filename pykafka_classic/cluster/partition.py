@@ -22,7 +22,7 @@ from pykafka_classic.cluster.delayed_operations import DelayedOperations
 from pykafka_classic.cluster.in_sync_replicas import InSyncReplicas
 from pykafka_classic.cluster.isr_state import AlterIsrItem, CommittedIsr, IsrManager, LeaderAndIsr, PendingExpandIsr, PendingIsr, PendingShrinkIsr
 from pykafka_classic.cluster.replica import Replica
-from pykafka_classic.common import kafka_uuid
+from pykafka_classic.common import broker_events, kafka_uuid
 from pykafka_classic.common.clock import Clock
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.topic_partition import TopicPartition
@@ -77,6 +77,7 @@ class Partition:
         self.zk_version = 0
         self.controller_epoch = 0  # of the controller that last changed the leader
         self.assignment: tuple[int, ...] = ()
+        self.high_watermark_stands = False  # as leader: it has not moved yet in this epoch
         self.in_sync = InSyncReplicas(services.local_broker_id, services.replica_lag_time_max_ms, services.is_alive)
 
     def __repr__(self) -> str:
@@ -147,6 +148,7 @@ class Partition:
         self.services.isr_manager.clear_pending(self.topic_partition)
         if leader_log.record_version >= 2:  # older formats have no epochs
             leader_log.leader_epoch_cache.assign(state.leader_epoch, start)
+        self.high_watermark_stands = True
         is_new_leader = not self.is_leader
         self.leader_id = self.local_broker_id
         now_ms = self.services.clock.monotonic_ms()
@@ -239,10 +241,18 @@ class Partition:
         return True
 
     def _maybe_increment_high_watermark(self, leader_log: Log) -> bool:
-        in_sync = self.in_sync
-        if not in_sync.remote:  # a single replica: the common case of small clusters needs no clock
-            return leader_log.maybe_increment_high_watermark(leader_log.log_end_offset)
-        return leader_log.maybe_increment_high_watermark(in_sync.high_watermark_candidate(leader_log.log_end_offset, self.services.clock.monotonic_ms()))
+        candidate = leader_log.log_end_offset
+        if self.in_sync.remote:  # a single replica, the common case of small clusters, needs no clock
+            candidate = self.in_sync.high_watermark_candidate(candidate, self.services.clock.monotonic_ms())
+        moved = leader_log.maybe_increment_high_watermark(candidate)
+        if moved and self.high_watermark_stands:
+            self._tell_first_advance(leader_log)
+        return moved
+
+    def _tell_first_advance(self, leader_log: Log) -> None:
+        self.high_watermark_stands = False
+        facts = {"leader_epoch": self.leader_epoch, "to": leader_log.high_watermark, "epoch_start": self.leader_epoch_start_offset}
+        broker_events.emit(broker_events.HIGH_WATERMARK_ADVANCED, partition=str(self.topic_partition), **facts)
 
     def reconsider_high_watermark(self) -> None:
         """Somebody who may have held it back has left the ISR, or the cluster."""
@@ -276,6 +286,9 @@ class Partition:
         if self.in_sync.may_join(replica, high_watermark=leader_log.high_watermark, leader_epoch_start_offset=self.leader_epoch_start_offset):
             isr = self.in_sync.state.isr
             log.info("%s Expanding ISR from %s to %s", self, _listed(isr), _listed((*isr, replica.broker_id)))
+            facts = {"from": list(isr), "to": [*isr, replica.broker_id], "leader_epoch": self.leader_epoch, "follower": replica.broker_id}
+            facts |= {"follower_end": replica.log_end_offset, "high_watermark": leader_log.high_watermark}
+            broker_events.emit(broker_events.ISR_EXPAND, partition=str(self.topic_partition), **facts)
             self._propose(PendingExpandIsr.of(isr, replica.broker_id))
 
     def maybe_shrink_isr(self) -> None:
@@ -292,6 +305,14 @@ class Partition:
             "%s Shrinking ISR from %s to %s. Leader: (highWatermark: %d, endOffset: %d). Out of sync replicas: %s.",
             self, _listed(proposed.isr), _listed(proposed.proposed_isr), leader_log.high_watermark, leader_log.log_end_offset, ends,
         )  # fmt: skip
+        facts = {"from": list(proposed.isr), "to": list(proposed.proposed_isr), "leader_epoch": self.leader_epoch}
+        facts |= {
+            "leader_end": leader_log.log_end_offset,
+            "high_watermark": leader_log.high_watermark,
+            "out": self.in_sync.described(lagging, self.services.clock.monotonic_ms()),
+        }
+        limit_ms = round(self.services.replica_lag_time_max_ms)
+        broker_events.emit(broker_events.ISR_SHRINK, partition=str(self.topic_partition), replica_lag_time_max_ms=limit_ms, **facts)
         self._propose(proposed)
 
     def _propose(self, proposed: PendingIsr) -> None:
@@ -320,6 +341,8 @@ class Partition:
         self.in_sync.state = CommittedIsr(verdict.isr)
         self.zk_version = verdict.zk_version
         log.info("%s ISR updated to %s and version updated to [%d]", self, _listed(verdict.isr), verdict.zk_version)
+        facts = {"isr": list(verdict.isr), "leader_epoch": self.leader_epoch, "zk_version": verdict.zk_version}
+        broker_events.emit(broker_events.ISR_APPLIED, partition=str(self.topic_partition), **facts)
         self.reconsider_high_watermark()
 
     # Following
@@ -353,7 +376,12 @@ class Partition:
         follower_log = self.local_log()
         if offset < follower_log.high_watermark:
             log.warning("%s Truncating to offset %d below high watermark %d", self, offset, follower_log.high_watermark)
+        before, high_watermark = follower_log.log_end_offset, follower_log.high_watermark
         follower_log.truncate_to(offset)
+        if follower_log.log_end_offset < before:
+            facts = {"from": before, "to": follower_log.log_end_offset, "high_watermark": high_watermark}
+            facts |= {"leader": -1 if self.leader_id is None else self.leader_id, "leader_epoch": self.leader_epoch}
+            broker_events.emit(broker_events.LOG_TRUNCATED, partition=str(self.topic_partition), **facts)
 
 
 def _listed(isr: tuple[int, ...]) -> str:

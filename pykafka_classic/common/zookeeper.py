@@ -56,6 +56,11 @@ class Stat:
     acl_version: int = 0
 
 
+def session_name(session_id: int) -> str:
+    """A session's id as ZooKeeper's own tools write it (0x100000abc, without a sign); empty for 0, which is none."""
+    return f"0x{session_id & 0xFFFFFFFFFFFFFFFF:x}" if session_id else ""
+
+
 @dataclass(frozen=True, slots=True)
 class GetData:
     """Read data and stat; NO_NODE where absent (a watch is then NOT set: use Exists)."""

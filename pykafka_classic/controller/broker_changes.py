@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
+from pykafka_classic.common import broker_events
 from pykafka_classic.common.errors import ErrorCode
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.controller.controller_context import LiveBroker, PartitionAndReplica
@@ -82,6 +83,7 @@ class BrokerChanges:
         self._core.log.info(
             "Newly added brokers: %s, deleted brokers: %s, bounced brokers: %s, all live brokers: %s", *map(_ids, (new, dead, bounced, sorted(registered)))
         )
+        broker_events.emit(broker_events.BROKERS_CHANGED, new=new, dead=dead, bounced=bounced, alive=sorted(registered))
         self._change_channels({broker_id: registered[broker_id] for broker_id in [*new, *bounced]}, [*bounced, *dead])
         if new:
             await self._add_and_start(new, registered)

@@ -14,8 +14,9 @@ Differs from Kafka: requests are built when they are sent, once for all brokers 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
+from pykafka_classic.common import broker_events
 from pykafka_classic.common.errors import ErrorCode
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.controller.channel_manager import ControllerChannelManager
@@ -132,8 +133,17 @@ class BrokerRequestBatch:
                 leading,
                 len(decisions) - leading,
             )
+            self._tell_sent(broker_id, decisions)
             request = self._requests.leader_and_isr(broker_epoch, decisions, built)
             self._channels.send_request(broker_id, request, self._requests.versions.leader_and_isr, self._on_leader_and_isr(broker_id))
+
+    def _tell_sent(self, broker_id: int, decisions: Mapping[TopicPartition, PartitionDecision]) -> None:
+        if broker_events.is_told():
+            rows = (
+                [str(partition), each.state.leader, each.state.leader_epoch, list(each.state.isr), each.state.zk_version]
+                for partition, each in decisions.items()
+            )
+            broker_events.emit(broker_events.LEADER_AND_ISR_SENT, to=broker_id, controller_epoch=self._context.epoch, **broker_events.shortened(rows))
 
     def _on_leader_and_isr(self, broker_id: int) -> Callable[[Message], None]:
         def received(response: Message) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from pykafka_classic.common import broker_events
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.controller.controller_context import PartitionAndReplica
@@ -42,6 +43,7 @@ class BrokerShutdown:
         concerned = [partition for partition in self._context.partitions_on(broker_id) if self._can_be_moved(partition)]
         led = [partition for partition in concerned if self._context.leader(partition) == broker_id]
         followed = [partition for partition in concerned if self._context.leader(partition) != broker_id]
+        broker_events.emit(broker_events.CONTROLLED_SHUTDOWN, stopping=broker_id, led=len(led))
         await self._partitions.handle_state_changes(led, PartitionState.ONLINE, ControlledShutdownPartitionLeaderElection())
         await self._stop_following(broker_id, followed)
         return self._context.partitions_led_by(broker_id)

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Final
 
+from pykafka_classic.common import broker_events
 from pykafka_classic.common.clock import Clock, Random
 from pykafka_classic.common.config import KafkaConfig
 from pykafka_classic.common.errors import ErrorCode, KafkaError
@@ -31,6 +32,7 @@ from pykafka_classic.controller.controller_context import ControllerContext
 from pykafka_classic.controller.core import ControllerCore
 from pykafka_classic.controller.event_manager import ControllerEventManager
 from pykafka_classic.controller.events import (
+    ROUTINE,
     AlterIsrReceived,
     ApiPartitionReassignment,
     AutoPreferredReplicaLeaderElection,
@@ -229,6 +231,8 @@ class KafkaController:
         """A watch fired: queue what it is about."""
         controller_event = event_of(event)
         if controller_event is not None:
+            name = type(controller_event).__name__
+            broker_events.emit(broker_events.WATCH_FIRED, path=event.path, watch=event.kind.value, controller_event=name)
             self._events.put(controller_event)
 
     def on_session(self, event: SessionEvent) -> None:
@@ -281,12 +285,15 @@ class KafkaController:
                 self._expire()
             case _ if not self.is_active:
                 refuse(event, ErrorCode.NOT_CONTROLLER)
+            case _ if isinstance(event, ROUTINE):
+                await self._handlers.handle(event)
             case AutoPreferredReplicaLeaderElection():
                 try:
                     await self._handlers.handle(event)
                 finally:
                     self._failover.schedule_rebalance(self._core.config.leader_imbalance_check_interval_seconds * 1000)
             case _:
+                broker_events.emit(broker_events.CONTROLLER_EVENT, controller_event=type(event).__name__, controller_epoch=self.epoch)
                 await self._handlers.handle(event)
 
     def _expire(self) -> None:
@@ -345,6 +352,7 @@ class KafkaController:
             "%d successfully elected as the controller. Epoch incremented to %d and epoch zk version is now %d",
             *(self.broker_id, context.epoch, context.epoch_zk_version),
         )
+        broker_events.emit(broker_events.CONTROLLER_ELECTED, controller_epoch=context.epoch, zk_version=context.epoch_zk_version)
         await self._failover.take_over()
 
     async def _trigger_controller_move(self) -> None:

@@ -59,6 +59,11 @@ ElectionStrategy: TypeAlias = (
 )
 
 
+def name_of(strategy: ElectionStrategy) -> str:
+    """Kafka's name without its long end: OfflinePartition, ReassignPartition, PreferredReplicaPartition, ControlledShutdownPartition."""
+    return type(strategy).__name__.removesuffix("LeaderElection")
+
+
 @dataclass(frozen=True, slots=True)
 class Elected:
     """The decision, not written yet, and the brokers that have to be told. `unclean`: the leader may lack committed records."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TypeAlias, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.promise import Promise
@@ -256,6 +256,16 @@ EventOfActiveController: TypeAlias = (
 )
 
 ControllerEvent: TypeAlias = EventOfOffice | EventOfActiveController
+
+# Those that come all the time, in answer to what the controller itself did, or to a look.
+ROUTINE: Final = (
+    LeaderAndIsrResponseReceived,
+    UpdateMetadataResponseReceived,
+    TopicDeletionStopReplicaResponseReceived,
+    PartitionReassignmentIsrChange,
+    AlterIsrReceived,
+    ListPartitionReassignments,
+)
 
 
 def refuse(event: ControllerEvent, error: ErrorCode) -> None:

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from pykafka_classic.common import broker_events
 from pykafka_classic.common.clock import Timer
 from pykafka_classic.controller.core import ControllerCore
 from pykafka_classic.controller.events import AutoPreferredReplicaLeaderElection
@@ -100,6 +101,7 @@ class Failover:
     def resign(self) -> None:
         """Forget everything and drop all requests not yet answered; the watch on /controller stays."""
         self._core.log.info("Resigning")
+        broker_events.emit(broker_events.CONTROLLER_RESIGNED, controller_epoch=self._context.epoch)
         if self._rebalance_timer is not None:
             self._rebalance_timer.cancel()
             self._rebalance_timer = None

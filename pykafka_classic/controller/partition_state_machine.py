@@ -21,6 +21,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
+from pykafka_classic.common import broker_events
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.common.zookeeper import Code
 from pykafka_classic.controller.core import ControllerCore
@@ -35,6 +36,7 @@ from pykafka_classic.controller.election import (
     elect_for_offline,
     elect_for_reassign,
     elect_preferred,
+    name_of,
 )
 from pykafka_classic.controller.leader_and_isr import LeaderAndIsr
 from pykafka_classic.controller.logs import PrefixedLog
@@ -180,6 +182,7 @@ class PartitionStateMachine:
         for partition, outcome in outcomes.items():
             if isinstance(outcome, ElectionFailed):
                 self._failed(partition, PartitionState.ONLINE, outcome.message)
+                broker_events.emit(broker_events.ELECTION_FAILED, partition=str(partition), strategy=name_of(strategy), why=outcome.message)
         return outcomes
 
     def _cached(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, LeaderAndIsr]:
@@ -210,10 +213,24 @@ class PartitionStateMachine:
         for partition, state in update.written.items():
             outcomes[partition] = state
             self._context.leadership[partition] = state
+            self._tell_elected(partition, strategy, current[partition], state)
             self._core.batch.add_leader_and_isr(elected[partition].recipients, partition, state, is_new=False)
         for partition, code in update.failed.items():
             outcomes[partition] = ElectionFailed(f"ZooKeeper answered {code.name}", no_candidate=False)
         return update.bad_version
+
+    def _tell_elected(self, partition: TopicPartition, strategy: ElectionStrategy, before: LeaderAndIsr, now: LeaderAndIsr) -> None:
+        broker_events.emit(
+            broker_events.LEADER_ELECTED,
+            partition=str(partition),
+            strategy=name_of(strategy),
+            leader=now.leader,
+            before=before.leader,
+            isr=list(now.isr),
+            leader_epoch=now.leader_epoch,
+            zk_version=now.zk_version,
+            unclean=now.leader >= 0 and now.leader not in before.isr,
+        )
 
     async def _decide(self, current: Mapping[TopicPartition, LeaderAndIsr], strategy: ElectionStrategy) -> dict[TopicPartition, Elected]:
         unclean_topics: frozenset[str] = frozenset()

@@ -11,7 +11,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
+from pykafka_classic.common import broker_events
+from pykafka_classic.common.broker_events import shortened
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.common.zookeeper import Code, Create, GetData, Result, SetData
 from pykafka_classic.controller.controller_context import ControllerContext
@@ -37,6 +40,11 @@ def _encode(state: LeaderAndIsr, controller_epoch: int) -> bytes:
     return partition_state.encode(
         TopicPartitionStateZNode(leader=state.leader, leader_epoch=state.leader_epoch, controller_epoch=controller_epoch, isr=state.isr)
     )
+
+
+def _row(written: tuple[TopicPartition, LeaderAndIsr]) -> list[Any]:
+    partition, state = written
+    return [str(partition), state.leader, state.leader_epoch, list(state.isr), state.zk_version]
 
 
 def _decode(result: Result) -> LeaderAndIsr | Code:
@@ -79,6 +87,11 @@ class PartitionStates:
                 outcome.bad_version.append(partition)
             else:
                 outcome.failed[partition] = result.code
+        if outcome.written:
+            broker_events.emit(broker_events.STATE_WRITTEN, controller_epoch=epoch, **shortened(map(_row, outcome.written.items())))
+        if outcome.bad_version:
+            refused = ([str(partition), states[partition].zk_version] for partition in outcome.bad_version)
+            broker_events.emit(broker_events.STATE_REFUSED, controller_epoch=epoch, **shortened(refused))
         return outcome
 
     async def create(self, states: Mapping[TopicPartition, LeaderAndIsr]) -> dict[TopicPartition, Code]:
@@ -93,6 +106,9 @@ class PartitionStates:
         results = (await self._zk.fenced(parents + creates))[len(parents) :]
         codes = {partition: result.code for partition, result in zip(states, results, strict=True)}
         await self._accept_lost_answers(codes, states)
+        written = [_row((partition, state)) for partition, state in states.items() if codes[partition] is Code.OK]
+        if written:
+            broker_events.emit(broker_events.STATE_WRITTEN, controller_epoch=self._context.epoch, **shortened(written))
         return codes
 
     async def _accept_lost_answers(self, codes: dict[TopicPartition, Code], states: Mapping[TopicPartition, LeaderAndIsr]) -> None:

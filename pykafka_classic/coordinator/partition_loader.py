@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Protocol
 
+from pykafka_classic.common import broker_events
 from pykafka_classic.common.clock import Clock, after
 from pykafka_classic.common.promise import Promise, spawn
 from pykafka_classic.coordinator.internal_topic import InternalTopic
@@ -92,6 +93,7 @@ class PartitionLoader:
         self._epochs[partition] = leader_epoch
         words = self._words
         words.logger.info("[%s]: Elected as the %s for partition %d in epoch %d", words.coordinator, words.role, partition, leader_epoch)
+        broker_events.emit(broker_events.COORDINATOR_ELECTED, partition=f"{words.topic}-{partition}", leader_epoch=leader_epoch)
         reading = self._keeper.begin_loading(partition)
         spawn(self._load(reading, partition, leader_epoch)).when_settled(lambda outcome: self._loaded(partition, leader_epoch, outcome))
 
@@ -106,6 +108,7 @@ class PartitionLoader:
         if partition in self._keeper.owned or partition in self._keeper.loading:
             words = self._words
             words.logger.info("[%s]: Resigned as the %s for partition %d in epoch %s", words.coordinator, words.role, partition, leader_epoch)
+            broker_events.emit(broker_events.COORDINATOR_RESIGNED, partition=f"{words.topic}-{partition}", leader_epoch=leader_epoch)
         self._keeper.unload(partition)
 
     def _is_current(self, partition: int, leader_epoch: int) -> bool:

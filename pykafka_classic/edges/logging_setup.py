@@ -11,11 +11,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, TextIO
 
+from pykafka_classic.common.broker_events import LOGGER, EventLine
 from pykafka_classic.common.log4j import Appender, AppenderKind, Log4jError, LoggingPlan, parse_log4j
 from pykafka_classic.edges.log_files import LogFile
 
 KAFKA_LINE: Final = "[%(asctime)s] %(levelname)s %(message)s (%(name)s)"
 KAFKA_LEVELS: Final = {5: "TRACE", logging.WARNING: "WARN", logging.CRITICAL: "FATAL"}
+
+UNKNOWN_BROKER: Final = -1  # it has not been told its number yet
 
 # Libraries that tell of each connection attempt; our own lines say what an operator needs.
 QUIET: Final = ("kazoo", "twisted")
@@ -33,11 +36,34 @@ class KafkaFormatter(logging.Formatter):
         return self._line % {**record.__dict__, "levelname": KAFKA_LEVELS.get(record.levelno, record.levelname)}
 
 
+class EventLines(logging.Filter):
+    """Gives each line of `kafka.events` its time and the id of this process's broker."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.broker = UNKNOWN_BROKER
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Complete the line; it always goes on."""
+        if isinstance(record.args, tuple) and len(record.args) == 1 and isinstance(record.args[0], EventLine):
+            record.msg, record.args = record.args[0].written(round(record.created * 1000), self.broker), None
+        return True
+
+
+_event_lines: Final = EventLines()
+
+
+def name_broker(broker_id: int) -> None:
+    """Events of this process are this broker's."""
+    _event_lines.broker = broker_id
+
+
 def set_up_logging(stream: TextIO | None = None, *, level: int = logging.INFO) -> None:
     """Send all log lines to `stream` (standard output), replacing what was set up before."""
     lines = logging.StreamHandler(sys.stdout if stream is None else stream)
     lines.setFormatter(KafkaFormatter())
     logging.basicConfig(level=level, handlers=[lines], force=True)
+    logging.getLogger(LOGGER).addFilter(_event_lines)
     _hush({})
 
 
@@ -61,6 +87,7 @@ def set_up_plan(plan: LoggingPlan) -> None:
             logger.handlers = [made[appender] for appender in line.appenders]
             logger.setLevel(logging.NOTSET if line.level is None else line.level)
             logger.propagate = line.additive
+    logging.getLogger(LOGGER).addFilter(_event_lines)
     _hush(plan.loggers)
 
 

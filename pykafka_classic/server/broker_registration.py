@@ -14,9 +14,24 @@ from __future__ import annotations
 
 import logging
 
+from pykafka_classic.common import broker_events
 from pykafka_classic.common.clock import Clock
 from pykafka_classic.common.promise import Promise
-from pykafka_classic.common.zookeeper import Code, Create, Delete, Exists, GetData, Multi, Result, SessionEvent, SetData, WatchEvent, WatchKind, ZooKeeper
+from pykafka_classic.common.zookeeper import (
+    Code,
+    Create,
+    Delete,
+    Exists,
+    GetData,
+    Multi,
+    Result,
+    SessionEvent,
+    SetData,
+    WatchEvent,
+    WatchKind,
+    ZooKeeper,
+    session_name,
+)
 from pykafka_classic.server.zk_operations import raise_if_session_ended, submit_one, through_sessions
 from zk_schema import broker_ids
 from zk_schema.broker_ids import BrokerIdZNode
@@ -77,6 +92,7 @@ class BrokerRegistration:
             raise RegistrationFailed(f"{self._path} vanished right after its creation ({result.code.name})")
         self.epoch, self._session_id = result.stat.czxid, result.stat.ephemeral_owner
         log.info("Registered broker %d at path %s with czxid (broker epoch): %d", self._broker_id, self._path, self.epoch)
+        broker_events.emit(broker_events.BROKER_REGISTERED, session=session_name(self._session_id), broker_epoch=self.epoch)
         return self.epoch
 
     async def _resolve_conflict(self, info: BrokerIdZNode, data: bytes) -> Result:

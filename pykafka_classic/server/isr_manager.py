@@ -16,6 +16,7 @@ from typing import Final
 
 from pykafka_classic.cluster.broker import Node
 from pykafka_classic.cluster.isr_state import AlterIsrItem, LeaderAndIsr
+from pykafka_classic.common import broker_events
 from pykafka_classic.common.api_version import KAFKA_2_7_IV2
 from pykafka_classic.common.clock import Clock, after
 from pykafka_classic.common.config import KafkaConfig
@@ -253,6 +254,8 @@ class ZkIsrManager:
             return ErrorCode.UNKNOWN_SERVER_ERROR
         self._changed.add(item.topic_partition)
         self._last_change_ms = self._services.clock.monotonic_ms()
+        facts = {"isr": list(wanted.isr), "leader_epoch": wanted.leader_epoch, "zk_version": result.stat.version}
+        broker_events.emit(broker_events.ISR_WRITTEN, partition=str(item.topic_partition), **facts)
         return LeaderAndIsr(wanted.leader, wanted.leader_epoch, wanted.isr, result.stat.version)
 
     # Telling the controller

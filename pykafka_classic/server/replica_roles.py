@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 
 from pykafka_classic.cluster.delayed_operations import DelayedOperations
 from pykafka_classic.cluster.partition import Partition, PartitionServices
-from pykafka_classic.common import kafka_uuid
+from pykafka_classic.common import broker_events, kafka_uuid
 from pykafka_classic.common.api_version import KAFKA_2_7_IV1
 from pykafka_classic.common.config import KafkaConfig
 from pykafka_classic.common.errors import ErrorCode, KafkaError
@@ -96,8 +96,18 @@ class ReplicaRoles:
         leaders = self._make_leaders(leading, errors) if leading else []
         followers = self._make_followers(following, errors) if following else []
         self._fetchers.shutdown_idle()
+        self._tell_applied([*leaders, *followers])
         on_change(leaders, followers)
         return errors
+
+    def _tell_applied(self, changed: Sequence[Partition]) -> None:
+        if changed and broker_events.is_told():
+            rows = (
+                [str(each.topic_partition), each.leader_id, each.leader_epoch, each.log.log_end_offset, each.log.high_watermark]
+                for each in changed
+                if each.log is not None
+            )
+            broker_events.emit(broker_events.LEADER_AND_ISR_APPLIED, **broker_events.shortened(rows))
 
     def _why_not(self, wanted: Wanted) -> ErrorCode:
         topic_partition, state, topic_id = wanted

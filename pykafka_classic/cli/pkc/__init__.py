@@ -4,8 +4,9 @@ The idea: Kafka's tools keep Kafka's words, for scripts that parse them (`cli/`)
 that fit, JSON lines on request, both sides of the cluster (brokers and ZooKeeper) found from either.
 
 Reading order: main (how a command line becomes an exit status), cluster (finding brokers and ZooKeeper), tables; then any command. What decides is pure and
-apart: record_format and input_lines (records to text and back), read_plan (from where to where), rows (tables), znode_tree (what has changed), sentences
-(events in words). Two kinds of module wait for things: znode_mirror (a copy of ZooKeeper's tree that watches keep up to date), and the commands themselves.
+apart: record_format and input_lines (records to text and back), read_plan (from where to where), rows (tables), znode_tree (drawings of
+ZooKeeper's tree). Two kinds of module wait for things: znode_mirror (a copy of the tree that watches keep up to date), and the commands themselves. What has
+changed, and what that means in words: `monitor/`.
 
 Mirrors: nothing of Kafka's; kcat's letters in formats and offsets (`-o`, `%t %p %o`).
 

@@ -15,8 +15,8 @@ from pykafka_classic.cli.pkc.main import console_of
 from pykafka_classic.cli.pkc.tables import Screen, as_json
 
 if TYPE_CHECKING:
-    from pykafka_classic.cli.pkc.sentences import Event
-    from pykafka_classic.cli.pkc.znode_mirror import ZNodeMirror
+    from pykafka_classic.cli.pkc.znode_mirror import WaitingMirror
+    from pykafka_classic.monitor.sentences import Event
 
 
 @click.command()
@@ -29,12 +29,12 @@ def follow(ctx: click.Context, /, brokers: str | None, zookeeper: str | None, as
     Brokers join and leave, leaders and the controller move, ISRs shrink and expand, topics come and go, configs change, members of ZooKeeper's groups join
     and leave.
     """
-    from pykafka_classic.cli.pkc.sentences import Teller, is_wanted
-    from pykafka_classic.cli.pkc.znode_mirror import ZNodeMirror
+    from pykafka_classic.cli.pkc.znode_mirror import WaitingMirror
+    from pykafka_classic.monitor.sentences import Teller, is_wanted
 
     screen = Screen(console_of(ctx), as_json=as_json)
     with Cluster(brokers, zookeeper).zookeeper() as zk:
-        mirror = ZNodeMirror(zk.adapter, wanted=is_wanted)
+        mirror = WaitingMirror(zk.adapter, wanted=is_wanted)
         mirror.read()
         screen.note(_opening(mirror, zk.connect))
         teller, connected = Teller(mirror.nodes), True
@@ -47,7 +47,7 @@ def follow(ctx: click.Context, /, brokers: str | None, zookeeper: str | None, as
                 screen.note("The connection to ZooKeeper stands again." if connected else "The connection to ZooKeeper is lost; it is tried again and again.")
 
 
-def _opening(mirror: ZNodeMirror, connect: str) -> str:
+def _opening(mirror: WaitingMirror, connect: str) -> str:
     brokers = sum(path.startswith("/brokers/ids/") for path in mirror.nodes)
     topics = sum(path.startswith("/brokers/topics/") and path.count("/") == 3 for path in mirror.nodes)
     return f"Following ZooKeeper at {connect}: {brokers} brokers, {topics} topics. Ctrl-C ends."

@@ -1,87 +1,16 @@
-"""ZooKeeper's tree as a table of paths, what has changed in it, and a drawing of both. Pure."""
+"""Drawings of ZooKeeper's tree, and of what has changed in it. Pure."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from enum import Enum
 from typing import Any, Final
 
-ROOT: Final = "/"
+from pykafka_classic.monitor.znodes import ROOT, Change, Mark, Node, name_of, parent_of, plain, sort_key
+
 ELLIPSIS: Final = "..."
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]+")
-
-
-class Mark(Enum):
-    """What became of a node."""
-
-    ADDED = "+"
-    REMOVED = "-"
-    CHANGED = "~"
-
-
-@dataclass(frozen=True, slots=True)
-class Node:
-    """A node. `czxid` tells a node that was made anew from one that was written; `mzxid` orders changes; `version` counts writes."""
-
-    data: bytes | None
-    ephemeral: bool = False
-    czxid: int = 0
-    mzxid: int = 0
-    version: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A node before and after; None: it was not there."""
-
-    path: str
-    before: Node | None
-    after: Node | None
-
-    @property
-    def mark(self) -> Mark:
-        """What became of it."""
-        if self.before is None:
-            return Mark.ADDED
-        return Mark.REMOVED if self.after is None else Mark.CHANGED
-
-
-def change_of(path: str, before: Node | None, after: Node | None) -> Change | None:
-    """The change between two looks; None where there is none: the same data in the same node, however often it was written."""
-    if before is None and after is None:
-        return None
-    if before is not None and after is not None and (before.data, before.czxid, before.ephemeral) == (after.data, after.czxid, after.ephemeral):
-        return None
-    return Change(path, before, after)
-
-
-def in_order(changes: Iterable[Change]) -> list[Change]:
-    """What is gone first, the deepest first; then what was made or written, as ZooKeeper did it."""
-    return sorted(
-        changes, key=lambda each: (0, -each.path.count("/"), sort_key(each.path)) if each.after is None else (1, each.after.mzxid, sort_key(each.path))
-    )
-
-
-def parent_of(path: str) -> str:
-    """The path above; of the root: the root."""
-    return path.rpartition("/")[0] or ROOT
-
-
-def name_of(path: str) -> str:
-    """The last part of a path."""
-    return path.rpartition("/")[2] or ROOT
-
-
-def child_path(path: str, name: str) -> str:
-    """The path of a child."""
-    return f"{path.rstrip('/')}/{name}"
-
-
-def sort_key(path: str) -> tuple[tuple[int, int, str], ...]:
-    """Names by the alphabet, numbers by their value before them."""
-    return tuple((0, int(part), "") if part.isdecimal() and part.isascii() else (1, 0, part) for part in path.split("/"))
 
 
 def with_parents(paths: Iterable[str], root: str = ROOT) -> set[str]:
@@ -135,11 +64,6 @@ def change_as_json(change: Change) -> dict[str, Any]:
 def node_as_json(path: str, node: Node) -> dict[str, Any]:
     """A node as an object."""
     return {"path": path, "data": plain(node.data), "ephemeral": node.ephemeral, "version": node.version}
-
-
-def plain(data: bytes | None) -> str | None:
-    """Data as text; what is no UTF-8 is escaped."""
-    return None if data is None else data.decode("utf-8", "backslashreplace")
 
 
 def _drawn(texts: Mapping[str, tuple[Mark | None, str]], root: str, width: int | None) -> Iterator[Line]:

@@ -14,10 +14,11 @@ from pykafka_classic.cli.pkc import znode_tree
 from pykafka_classic.cli.pkc.cluster import Cluster, cluster_options, json_option
 from pykafka_classic.cli.pkc.main import console_of
 from pykafka_classic.cli.pkc.tables import Screen, as_json
-from pykafka_classic.cli.pkc.znode_tree import ROOT, Change, Line, Mark
+from pykafka_classic.cli.pkc.znode_tree import Line
+from pykafka_classic.monitor.znodes import ROOT, Change, Mark, sort_key
 
 if TYPE_CHECKING:
-    from pykafka_classic.cli.pkc.znode_mirror import ZNodeMirror
+    from pykafka_classic.cli.pkc.znode_mirror import WaitingMirror
 
 COLOURS: Final = {Mark.ADDED: "green", Mark.REMOVED: "red", Mark.CHANGED: "yellow"}
 ZOOKEEPERS_OWN: Final = "/zookeeper"  # its quotas and its configuration
@@ -33,14 +34,14 @@ MARK_WIDTH: Final = 2
 @click.pass_context
 def znodes(ctx: click.Context, /, path: str, brokers: str | None, zookeeper: str | None, **given: int | None) -> None:
     """ZooKeeper's tree with what the nodes hold; * marks ephemeral nodes, which live as long as a session."""
-    from pykafka_classic.cli.pkc.znode_mirror import ZNodeMirror
+    from pykafka_classic.cli.pkc.znode_mirror import WaitingMirror
 
     if not path.startswith(ROOT):
         raise click.UsageError(f"A path begins with /: {path!r} does not.")
     root = path.rstrip("/") or ROOT
     screen = Screen(console_of(ctx), as_json=bool(given["as_json"]))
     with Cluster(brokers, zookeeper).zookeeper() as zk:
-        mirror = ZNodeMirror(zk.adapter, root, wanted=lambda each: _is_wanted(each, root, given["depth"]), watching=bool(given["watch"]))
+        mirror = WaitingMirror(zk.adapter, root, wanted=lambda each: _is_wanted(each, root, given["depth"]), watching=bool(given["watch"]))
         mirror.read()
         if not mirror.nodes and not given["watch"]:
             raise CommandFailed(f"There is no node {root} in ZooKeeper at {zk.connect}.")
@@ -57,9 +58,9 @@ def _is_wanted(path: str, root: str, depth: int | None) -> bool:
     return root != ROOT or (path != ZOOKEEPERS_OWN and not path.startswith(f"{ZOOKEEPERS_OWN}/"))
 
 
-def _show_tree(screen: Screen, mirror: ZNodeMirror, root: str) -> None:
+def _show_tree(screen: Screen, mirror: WaitingMirror, root: str) -> None:
     if screen.as_json:
-        screen.say_all(as_json(znode_tree.node_as_json(path, mirror.nodes[path])) for path in sorted(mirror.nodes, key=znode_tree.sort_key))
+        screen.say_all(as_json(znode_tree.node_as_json(path, mirror.nodes[path])) for path in sorted(mirror.nodes, key=sort_key))
     else:
         screen.say_all(line.text for line in znode_tree.draw(mirror.nodes, root, width=_width(screen)))
 

@@ -255,11 +255,12 @@ async def _of_each(groups: Iterable[str], ask: Callable[[str], Coroutine[Any, An
 
 
 def _description(told: DescribedGroup, coordinator: Node) -> GroupDescription:
-    members = tuple(_member(each, told.protocol_type) for each in told.members)
+    members = tuple(member_of(each, told.protocol_type) for each in told.members)
     return GroupDescription(told.group_id, told.group_state, told.protocol_type, told.protocol_data, coordinator, members)
 
 
-def _member(told: DescribedGroupMember, protocol_type: str) -> MemberDescription:
+def member_of(told: DescribedGroupMember, protocol_type: str) -> MemberDescription:
+    """A member as its coordinator tells."""
     assignment = _assignment(told.member_assignment) if protocol_type == CONSUMER else ()
     return MemberDescription(told.member_id, told.group_instance_id, told.client_id, told.client_host, assignment)
 

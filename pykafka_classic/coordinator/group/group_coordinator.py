@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import assert_never
 
+from pykafka_classic.common import broker_events
 from pykafka_classic.common.clock import Clock, Random
 from pykafka_classic.common.config import KafkaConfig
 from pykafka_classic.common.errors import ErrorCode
@@ -324,6 +325,8 @@ class GroupCoordinator:
         if member is None:
             return ErrorCode.UNKNOWN_MEMBER_ID
         log.info("[GroupCoordinator]: Member %s in group %s has left, removing it from the group", member.member_id, group.group_id)
+        facts = {"member": member.member_id, "client": member.client_id, "host": member.client_host}
+        broker_events.emit(broker_events.MEMBER_LEFT, group=group.group_id, **facts)
         self._rebalancer.remove_member(group, member, f"removing member {member.member_id} on LeaveGroup")
         return ErrorCode.NONE
 

@@ -9,6 +9,7 @@ import logging
 from collections.abc import Mapping
 from typing import Final, Protocol
 
+from pykafka_classic.common import broker_events
 from pykafka_classic.common.clock import Clock
 from pykafka_classic.common.errors import ErrorCode
 from pykafka_classic.common.promise import Promise
@@ -56,6 +57,7 @@ class Rebalancer:
             group.generation_id,
             reason,
         )
+        broker_events.emit(broker_events.GROUP_REBALANCING, group=group.group_id, generation=group.generation_id, why=reason, members=len(group.members))
         if from_empty:
             remaining_ms = max(group.rebalance_timeout_ms - self._initial_delay_ms, 0)
             self._wait_initially(group, self._initial_delay_ms, remaining_ms)
@@ -111,6 +113,7 @@ class Rebalancer:
 
     def _store_empty(self, group: GroupMetadata) -> None:
         log.info("[GroupCoordinator]: Group %s with generation %d is now empty", group.group_id, group.generation_id)
+        broker_events.emit(broker_events.GROUP_EMPTY, group=group.group_id, generation=group.generation_id)
 
         def stored(outcome: Promise[ErrorCode]) -> None:
             if outcome.result():
@@ -120,6 +123,8 @@ class Rebalancer:
 
     def _answer_joins(self, group: GroupMetadata) -> None:
         log.info("[GroupCoordinator]: Stabilized group %s generation %d with %d members", group.group_id, group.generation_id, len(group.members))
+        facts = {"generation": group.generation_id, "leader": group.leader_id, "members": sorted(group.members)}
+        broker_events.emit(broker_events.GROUP_STABILIZED, group=group.group_id, **facts)
         group.pending_sync = set(group.members)
         generation = group.generation_id
         group.sync_timer = self._clock.call_later(group.rebalance_timeout_ms, lambda: self._sync_expired(group, generation))
@@ -199,6 +204,8 @@ class Rebalancer:
         if member.is_awaiting and not member.is_new:
             return  # its request is open, so it lives; answering it starts the timer again
         log.info("[GroupCoordinator]: Member %s in group %s has failed, removing it from the group", member.member_id, group.group_id)
+        facts = {"member": member.member_id, "client": member.client_id, "host": member.client_host, "session_timeout_ms": member.session_timeout_ms}
+        broker_events.emit(broker_events.MEMBER_FAILED, group=group.group_id, **facts)
         self.remove_member(group, member, f"removing member {member.member_id} on heartbeat expiration")
 
     def add_pending_member(self, group: GroupMetadata, member_id: str, timeout_ms: int) -> None:

@@ -33,6 +33,7 @@ def test_kafkas_file_sends_each_logger_to_its_own_file() -> None:
         "/var/log/kafka/controller.log",
         "/var/log/kafka/log-cleaner.log",
         "/var/log/kafka/state-change.log",
+        "/var/log/kafka/events.log",
     }
     assert plan.appenders["kafkaAppender"].dated_path(datetime(2026, 1, 31, 23, 59, tzinfo=UTC)) == "/var/log/kafka/server.log.2026-01-31-23"
 

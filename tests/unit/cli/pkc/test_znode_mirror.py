@@ -7,7 +7,7 @@ from collections import deque
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pykafka_classic.cli.pkc.znode_mirror import ZNodeMirror
+from pykafka_classic.cli.pkc.znode_mirror import WaitingMirror
 from pykafka_classic.common.zookeeper import Request, Result, SessionEvent, WatchEvent
 from tests.fakes.zookeeper import FakeZooKeeperServer
 
@@ -28,13 +28,13 @@ class Session:
         return self._events.popleft() if self._events else None
 
 
-def mirror_of(server: FakeZooKeeperServer, root: str = "/") -> ZNodeMirror:
-    mirror = ZNodeMirror(Session(server), root)
+def mirror_of(server: FakeZooKeeperServer, root: str = "/") -> WaitingMirror:
+    mirror = WaitingMirror(Session(server), root)
     mirror.read()
     return mirror
 
 
-def told(mirror: ZNodeMirror) -> list[tuple[str, str]]:
+def told(mirror: WaitingMirror) -> list[tuple[str, str]]:
     return [(change.mark.value, change.path) for change in mirror.next_changes()]
 
 
@@ -67,7 +67,7 @@ def test_what_is_not_wanted_is_neither_read_nor_told() -> None:
     server = FakeZooKeeperServer()
     server.put("/secret/x", b"1")
     server.put("/open", b"1")
-    mirror = ZNodeMirror(Session(server), wanted=lambda path: not path.startswith("/secret"))
+    mirror = WaitingMirror(Session(server), wanted=lambda path: not path.startswith("/secret"))
     mirror.read()
     server.put("/secret/y", b"1")
     server.put("/other", b"1")
@@ -79,7 +79,7 @@ def test_what_happened_between_two_sessions_is_told_after_the_renewal() -> None:
     server = FakeZooKeeperServer()
     server.put("/a", b"1")
     session = Session(server)
-    mirror = ZNodeMirror(session)
+    mirror = WaitingMirror(session)
     mirror.read()
     session.client.expire(renew=False)
     assert (told(mirror), mirror.connected) == ([], False)
@@ -95,11 +95,11 @@ def test_reading_once_sets_no_watch() -> None:
     server = FakeZooKeeperServer()
     server.put("/a", b"1")
     session = Session(server)
-    ZNodeMirror(session, watching=False).read()
+    WaitingMirror(session, watching=False).read()
     assert server.watches(session.client.session_id) == (frozenset(), frozenset())
 
 
-def without_root(mirror: ZNodeMirror) -> dict[str, bytes | None]:
+def without_root(mirror: WaitingMirror) -> dict[str, bytes | None]:
     return {path: node.data for path, node in mirror.nodes.items() if path != "/"}
 
 

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from pykafka_classic.cli.pkc.znode_tree import Change, Mark, Node, name_of, plain
+from pykafka_classic.monitor.znodes import Change, Mark, Node, name_of, plain
 from zk_schema import broker_ids, configs, consumers, controller, delete_topics, partition_state, topics
 from zk_schema.configs import ConfigEntity
 from zk_schema.errors import MalformedZNode

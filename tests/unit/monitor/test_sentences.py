@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pykafka_classic.cli.pkc.sentences import Teller, is_wanted
-from pykafka_classic.cli.pkc.znode_tree import Change, Node
+from pykafka_classic.monitor.sentences import Teller, is_wanted
+from pykafka_classic.monitor.znodes import Change, Node
 from zk_schema import configs, consumers, controller, partition_state, topics
 from zk_schema.topics import ReplicaAssignment, TopicZNode
 
@@ -18,7 +18,8 @@ BROKER = (
 
 def sentences(path: str, before: bytes | Node | None, after: bytes | Node | None, *, nodes: dict[str, Node] | None = None) -> list[str]:
     """What is told of one change."""
-    change = Change(path, *(Node(each) if isinstance(each, bytes) else each for each in (before, after)))
+    was, now = (Node(each) if isinstance(each, bytes) else each for each in (before, after))
+    change = Change(path, was, now)
     return [event.sentence for event in Teller(nodes or {}).tell(change)]
 
 

@@ -1,0 +1,84 @@
+"""`kafka-eagle.sh start [-daemon] [monitor.properties] | stop | status`: the monitor, here or in the background.
+
+Without a file, the checkout's config/monitor.properties. In the background its output goes to kafka-eagle.out in $LOG_DIR, or the folder logs beside config;
+`stop` and `status` find it by its pid file there. Exit status of `status`: 0 where it runs, 1 where not.
+
+Source: Kafka Eagle's ke.sh, for the words.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from pykafka_classic.cli import daemons
+
+USAGE: Final = "USAGE: kafka-eagle.sh start [-daemon] [monitor.properties] | stop | status"
+SAMPLE: Final = daemons.CHECKOUT / "config" / "monitor.properties"
+MODULE: Final = "pykafka_classic.cli.eagle"
+
+
+def main(arguments: Sequence[str]) -> int:
+    """One of the three; the exit status."""
+    match list(arguments):
+        case ["start", *rest]:
+            return _start(rest)
+        case ["stop"]:
+            return daemons.stop(daemons.MONITOR)
+        case ["status"]:
+            return _status()
+        case _:
+            print(USAGE, file=sys.stderr)
+            return 1
+
+
+def _start(arguments: Sequence[str]) -> int:
+    background, rest = daemons.split_daemon_option(arguments)
+    if len(rest) > 1 or any(each.startswith("-") for each in rest):
+        print(USAGE, file=sys.stderr)
+        return 1
+    path = Path(rest[0]) if rest else SAMPLE
+    from pykafka_classic.monitor.process import CannotStart, read_settings
+
+    try:
+        settings = read_settings(path, daemons.CHECKOUT)  # a mistake in it is told here, not in a log
+    except CannotStart as error:
+        print(error, file=sys.stderr)
+        return 1
+    try:
+        if background:
+            daemons.start_in_background(daemons.MONITOR, [sys.executable, "-m", MODULE, "start", str(path.absolute())])
+            return 0
+        own_file = daemons.record(daemons.MONITOR, os.getpid())
+    except OSError as error:
+        print(daemons.cannot_write(error), file=sys.stderr)
+        return 1
+    from pykafka_classic.edges.logging_setup import set_up_logging
+    from pykafka_classic.monitor.process import run as run_monitor
+
+    set_up_logging()
+    try:
+        return run_monitor(settings)
+    finally:
+        own_file.unlink(missing_ok=True)
+
+
+def _status() -> int:
+    pids = list(daemons.running(daemons.MONITOR))
+    if not pids:
+        print("The monitor does not run.")
+        return 1
+    print(f"The monitor runs: process {', '.join(map(str, pids))}.")
+    return 0
+
+
+def run() -> None:
+    """The console command."""
+    sys.exit(main(sys.argv[1:]))
+
+
+if __name__ == "__main__":
+    run()

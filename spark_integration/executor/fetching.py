@@ -9,6 +9,7 @@ transactions leave holes.
 | a batch, but cut off (fetch v0 to v2) | the same again with twice the room |
 | nothing, though the log goes on behind the range | the rest of the range is a hole: it ends |
 | nothing, and the log ends within the range | wait: a new leader's high watermark lags; at the deadline the end is lost |
+| nothing, and a transaction is open within the range (read_committed) | wait; at the deadline give up |
 | OFFSET_OUT_OF_RANGE | what is lost is told, or passed over (`fail_on_data_loss`); reading goes on at the log's start |
 | UNKNOWN_TOPIC_OR_PARTITION until the deadline | the range is lost |
 | another retriable error, or the connection ends | look for the leader and try again until the deadline |
@@ -46,8 +47,8 @@ class DataLoss(Exception):
     """Records of the range are gone. The text says which, and what can be done."""
 
 
-class LeaderUnreachable(Exception):
-    """No leader gave an answer within the time; the text says of which partition, and what the last error was."""
+class RangeUnreadable(Exception):
+    """The range could not be read within the time, though nothing says that it is gone; the text tells why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +97,7 @@ class RangeFetching:
         self._asked = False
 
     def __iter__(self) -> Iterator[Stretch]:
-        """Raises DataLoss, LeaderUnreachable, KafkaError, Disconnected's children never; CorruptRecord for a batch that cannot be."""
+        """Raises DataLoss, RangeUnreadable, KafkaError (CORRUPT_MESSAGE for what no log can hold)."""
         while self._position < self._wanted.end:
             answer = self._try()
             stretch = self._taken(answer) if answer is not None else None
@@ -143,13 +144,17 @@ class RangeFetching:
         return None
 
     def _nothing(self, answer: FetchablePartitionResponse) -> None:
-        """An empty answer: a hole up to the end, or the log ends too early."""
+        """An empty answer: a hole up to the end, or the log, or what can be read of it, ends too early."""
         readable = answer.high_watermark
         if self._settings.isolation == "read_committed" and answer.last_stable_offset >= 0:
             readable = answer.last_stable_offset
         if readable >= self._wanted.end:
             self._position = self._wanted.end
-        elif not self._patience.pause():
+        elif self._patience.pause():
+            return
+        elif answer.high_watermark >= self._wanted.end:
+            raise RangeUnreadable(f"{self._where()} cannot be read yet: a transaction is open there (isolation.level is read_committed)")
+        else:
             self._lost(self._wanted.end, f"the partition ends at offset {readable}")
 
     def _out_of_range(self) -> None:
@@ -162,8 +167,7 @@ class RangeFetching:
 
     def _lost(self, until: int, because: str) -> None:
         """The offsets from the position up to `until` are gone."""
-        name = f"{self._wanted.topic}-{self._wanted.partition}"
-        what = f"offsets {self._position} to {until - 1} of {name} are gone: {because}"
+        what = f"offsets {self._position} to {until - 1} of {self._wanted.topic}-{self._wanted.partition} are gone: {because}"
         if self._settings.fail_on_data_loss:
             raise DataLoss(f"{what}; records were deleted by retention or by hand, or the topic was made anew (failOnDataLoss=false reads what is left)")
         log.warning("%s; going on without them", what)
@@ -179,8 +183,11 @@ class RangeFetching:
         if isinstance(error, KafkaError) and error.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
             self._lost(self._wanted.end, "there is no such partition any more")
             return
-        name, seconds = f"{self._wanted.topic}-{self._wanted.partition}", self._settings.request_timeout_ms / 1000
-        raise LeaderUnreachable(f"{name} could not be read at offset {self._position} for {seconds:g} s; the last error: {error}") from error
+        seconds = self._settings.request_timeout_ms / 1000
+        raise RangeUnreadable(f"{self._where()} could not be read for {seconds:g} s; the last error: {error}") from error
+
+    def _where(self) -> str:
+        return f"offset {self._position} of {self._wanted.topic}-{self._wanted.partition}"
 
 
 def _bytes_of(data: Records | None) -> bytes | memoryview:

@@ -18,7 +18,7 @@ def read_range(wanted: OffsetRange, settings: ReadSettings) -> Iterator[pa.Recor
 
     Raises:
         DataLoss: records of the range are gone, and `fail_on_data_loss` is set.
-        LeaderUnreachable: there was no answer for `request_timeout_ms`.
+        RangeUnreadable: no leader answered for `request_timeout_ms`, or a transaction stayed open for so long.
         KafkaError: a broker refused, or sent what no log can hold.
     """
     leader = PartitionLeader(TopicPartition(wanted.topic, wanted.partition), settings)

@@ -21,6 +21,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from pykafka_classic.client.fetched_records import HiddenBatches
+from pykafka_classic.common.java import decode_utf8
 from pykafka_classic.records.message_set import LegacyBatch
 from pykafka_classic.records.record import Record
 from pykafka_classic.records.record_batch import AnyBatch, RecordBatch, TimestampType
@@ -151,11 +152,11 @@ def _headers(data: bytes, fields: RecordFields) -> pa.Array:
 
 
 def _text(keys: pa.Array) -> pa.Array:
-    """UTF-8, with U+FFFD where it is none, as Java reads it."""
+    """UTF-8, with U+FFFD where it is none, as Java reads it; Arrow alone would let it pass."""
     try:
         return keys.cast(pa.string())
     except pa.ArrowInvalid:
-        return pa.array([key.decode("utf-8", "replace") for key in keys.to_pylist()], pa.string())
+        return pa.array([decode_utf8(key) for key in keys.to_pylist()], pa.string())
 
 
 # Messages of magic 0 and 1

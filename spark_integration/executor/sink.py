@@ -25,17 +25,9 @@ class RowNotWritten(Exception):
 class RecordProducer(Protocol):
     """What is needed of a producer: `pykafka_classic.clients.Producer`."""
 
-    def send(
-        self,
-        topic: str,
-        value: bytes | None = None,
-        key: bytes | None = None,
-        *,
-        headers: Headers = (),
-        partition: int | None = None,
-        on_delivery: Callable[[Any, Exception | None], object] | None = None,
-    ) -> object:
-        """Put a record on its way; `on_delivery` is called with (metadata, None) or (None, error), on another thread."""
+    @property
+    def send(self) -> Callable[..., object]:
+        """Put a record on its way; its `on_delivery` is called with (metadata, None) or (None, error), on another thread."""
 
     def flush(self) -> None:
         """Wait until every record has its outcome."""

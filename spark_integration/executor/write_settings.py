@@ -23,13 +23,14 @@ Source: Spark's connector/kafka-0-10-sql/.../KafkaWriter.scala; `client/producin
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
 from typing import Any, Final
 
 from pyspark.sql.types import ArrayType, BinaryType, DataType, IntegerType, StringType, StructField, StructType
 
 from pykafka_classic.client.client_errors import InvalidSetting
-from pykafka_classic.client.client_settings import settings_of
+from pykafka_classic.client.client_settings import kafka_name, settings_of
 from pykafka_classic.client.producing.producer_settings import ALL_REPLICAS, IDEMPOTENT_IN_FLIGHT_MAX, ProducerSettings
 from pykafka_classic.common import topic_name
 from pykafka_classic.common.errors import KafkaError
@@ -43,6 +44,7 @@ _COLUMNS: Final[Mapping[str, tuple[DataType, ...]]] = {
     "headers": (_HEADERS,),
 }
 _PREFIX: Final = "kafka."
+_OURS: Final = ("topic", "zookeeper.connect")
 # Spark's own, and those of the official connector that mean nothing here.
 _NOT_OURS: Final = frozenset({"checkpointlocation", "path", "queryname", "includeheaders", "key.serializer", "value.serializer"})
 _DEFAULTS: Final[Mapping[str, Any]] = {"client.id": "pykafka-classic-spark", "linger.ms": 5, "batch.size": 131_072}
@@ -111,6 +113,11 @@ def _same(given: DataType, allowed: DataType) -> bool:
 
 
 def _producer_settings(given: Mapping[str, Any]) -> ProducerSettings:
+    names = [kafka_name(field.name) for field in fields(ProducerSettings)]
+    for name in given:
+        if name not in names:
+            alike = get_close_matches(name, [*names, *_OURS], n=1)
+            raise InvalidSetting(f"there is no option {name!r}" + (f"; is {alike[0]!r} meant?" if alike else " for writing"))
     settings = settings_of(ProducerSettings, {**_DEFAULTS, **given})
     if "enable.idempotence" in given or settings.enable_idempotence:
         return settings

@@ -43,6 +43,31 @@ class FetchedRecords:
     next_offset: int  # where to fetch next
 
 
+class HiddenBatches:
+    """Which batches of one answer no consumer may see: control batches, and those of aborted transactions. To be asked about every batch, in their order.
+
+    `aborted`: of a read_committed fetch; empty for others.
+    """
+
+    def __init__(self, aborted: Iterable[AbortedTransaction] = ()) -> None:
+        self._aborted = sorted(aborted, key=lambda each: each.first_offset, reverse=True)
+        self._producers: set[int] = set()  # whose transaction, up to the next marker, was aborted
+
+    def hides(self, batch: AnyBatch) -> bool:
+        """True for a batch whose records are not to be handed out."""
+        if not isinstance(batch, RecordBatch):
+            return False
+        while self._aborted and self._aborted[-1].first_offset <= batch.last_offset:
+            self._producers.add(self._aborted.pop().producer_id)
+        if not batch.is_control:
+            return batch.is_transactional and batch.producer_id in self._producers
+        if batch.producer_id in self._producers:
+            markers = batch.records()
+            if markers and ControlType.of(markers[0].key) is ControlType.ABORT:
+                self._producers.discard(batch.producer_id)
+        return True
+
+
 class BatchReader:
     """Reads one answer's batches, one after the other; `next_offset` and `leader_epoch` follow. `aborted`: of a read_committed fetch; empty for others."""
 
@@ -54,8 +79,7 @@ class BatchReader:
         self._fetch_offset = fetch_offset
         buffer = join_records([data]) if data is not None and not isinstance(data, (bytes, memoryview)) else data
         self._batches = iterate_batches(buffer or b"")
-        self._aborted = sorted(aborted, key=lambda each: each.first_offset, reverse=True)
-        self._aborted_producers: set[int] = set()
+        self._hidden = HiddenBatches(aborted)
         self.size_in_bytes = len(buffer) if buffer is not None else 0
 
     def __iter__(self) -> Iterator[list[ConsumerRecord]]:
@@ -63,23 +87,10 @@ class BatchReader:
         for batch in self._batches:
             if self.check_crcs:
                 batch.ensure_valid()
-            records = [] if self._is_hidden(batch) else self._records_of(batch)
+            records = [] if self._hidden.hides(batch) else self._records_of(batch)
             self.next_offset = max(self.next_offset, batch.next_offset if isinstance(batch, RecordBatch) else batch.last_offset + 1)
             self.leader_epoch = batch.partition_leader_epoch
             yield records
-
-    def _is_hidden(self, batch: AnyBatch) -> bool:
-        if not isinstance(batch, RecordBatch):
-            return False
-        while self._aborted and self._aborted[-1].first_offset <= batch.last_offset:
-            self._aborted_producers.add(self._aborted.pop().producer_id)
-        if not batch.is_control:
-            return batch.is_transactional and batch.producer_id in self._aborted_producers
-        if batch.producer_id in self._aborted_producers:
-            markers = batch.records()
-            if markers and ControlType.of(markers[0].key) is ControlType.ABORT:
-                self._aborted_producers.discard(batch.producer_id)
-        return True
 
     def _records_of(self, batch: AnyBatch) -> list[ConsumerRecord]:
         (topic, number), kind, epoch, new = self.partition, batch.timestamp_type, batch.partition_leader_epoch, tuple.__new__

@@ -7,11 +7,13 @@
 | random | any | any |
 | round_robin | the next | the next |
 | sticky | sticky | sticky |
+| string_hash | Java's hash of the key as text, as 0.8's producer | one for all |
 
 "Any" and "the next" are partitions that have a leader, if there are such; murmur2 looks at all, or a key would move whenever a leader is gone.
 A partitioner of one's own is a function of (topic, key, value, partition count) that gives a number below the count.
 
-Source: 2.8:clients/src/main/java/org/apache/kafka/clients/producer/{RoundRobinPartitioner,UniformStickyPartitioner}.java, internals/StickyPartitionCache.java.
+Source: 2.8:clients/src/main/java/org/apache/kafka/clients/producer/{RoundRobinPartitioner,UniformStickyPartitioner}.java, internals/StickyPartitionCache.java;
+0.8.2:core/src/main/scala/kafka/producer/{DefaultPartitioner,async/DefaultEventHandler}.scala.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from typing import Final, TypeAlias
 
 from pykafka_classic.client.client_errors import InvalidSetting
 from pykafka_classic.common.clock import Random
+from pykafka_classic.common.java import abs_java, decode_utf8, string_hash
 from pykafka_classic.common.murmur2 import partition_of_key
 
 Partitioner: TypeAlias = Callable[[str, bytes | None, bytes | None, int], int]
@@ -134,6 +137,17 @@ class Murmur2RandomChoice(_KeyedChoice):
         return self._any() if key is None else self._of_key(key)
 
 
+class StringHashChoice(StickyChoice):
+    """As the producer of 0.8 and 0.9 with keys of text: those who write to the same topic with it stay together."""
+
+    def choose(self, key: bytes | None, value: bytes | None) -> int:
+        """See the class."""
+        return super().choose(key, value) if key is None else abs_java(string_hash(decode_utf8(key))) % self.partition_count
+
+    def batch_filled(self, partition: int) -> None:
+        """It stays: that producer took another one every ten minutes only."""
+
+
 class CustomChoice(Choice):
     """As the user's function says."""
 
@@ -152,6 +166,7 @@ _CHOICES: Final[dict[str, type[Choice]]] = {
     "random": RandomChoice,
     "round_robin": RoundRobinChoice,
     "sticky": StickyChoice,
+    "string_hash": StringHashChoice,
 }
 
 

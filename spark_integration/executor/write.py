@@ -1,0 +1,108 @@
+"""Spark's sinks: `df.write.format("kafka_classic")` and `df.writeStream.format("kafka_classic")`. Rows come as Arrow batches.
+
+Spark makes a writer on the driver, when it plans, and sends it to the executors; `write` runs there, once for each task; `commit` and `abort` again on the
+driver. What is written is in the topics before `commit`: there is nothing to undo, and nothing to finish.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSourceArrowWriter, DataSourceStreamArrowWriter, WriterCommitMessage
+from pyspark.sql.types import StructType
+
+from pykafka_classic.client.client_errors import InvalidSetting
+from spark_integration.executor.write_settings import WriteSettings, write_settings
+
+log = logging.getLogger("spark_integration.executor")
+
+
+@dataclass(frozen=True)
+class WrittenRows(WriterCommitMessage):
+    """What a task has written and brokers have acknowledged: rows by topic."""
+
+    by_topic: Mapping[str, int]
+
+
+Messages = Sequence[WriterCommitMessage | None]
+
+
+class TopicWriter(DataSourceArrowWriter):
+    """The sink of a batch."""
+
+    def __init__(self, settings: WriteSettings) -> None:
+        self._settings = settings
+
+    def write(self, iterator: Iterator[pa.RecordBatch]) -> WrittenRows:
+        """A task's rows."""
+        return write_rows(iterator, self._settings)
+
+    def commit(self, messages: Messages) -> None:
+        """Nothing is left to do."""
+        log.info("Wrote %s", told(messages))
+
+    def abort(self, messages: Messages) -> None:
+        """What was written stays: at least once."""
+        log.warning("The job failed; written all the same: %s, and perhaps more by the tasks that failed", told(messages))
+
+
+class TopicStreamWriter(DataSourceStreamArrowWriter):
+    """The sink of a stream."""
+
+    def __init__(self, settings: WriteSettings) -> None:
+        self._settings = settings
+
+    def write(self, iterator: Iterator[pa.RecordBatch]) -> WrittenRows:
+        """A task's rows of one micro-batch."""
+        return write_rows(iterator, self._settings)
+
+    def commit(self, messages: Messages, batchId: int) -> None:  # noqa: N803  # Spark's name
+        """Nothing is left to do."""
+        log.info("Wrote %s of batch %d", told(messages), batchId)
+
+    def abort(self, messages: Messages, batchId: int) -> None:  # noqa: N803  # Spark's name
+        """What was written stays: at least once."""
+        log.warning("Batch %d failed; written all the same: %s, and perhaps more by the tasks that failed", batchId, told(messages))
+
+
+def writer_for(
+    schema: StructType, options: Mapping[str, str], overwrite: bool, streaming: bool, *, find_brokers: Callable[[str], str]
+) -> TopicWriter | TopicStreamWriter:
+    """The writer of a data source, for rows of this schema. InvalidSetting with a sentence for the user; `find_brokers`: see `write_settings`."""
+    settings = write_settings(schema, options, find_brokers)
+    if streaming:
+        return TopicStreamWriter(settings)  # `overwrite`: output mode complete, which sends all rows of the result each time, as the official connector
+    if overwrite:
+        raise InvalidSetting("a topic cannot be overwritten: use mode('append')")
+    return TopicWriter(settings)
+
+
+def write_rows(batches: Iterator[pa.RecordBatch], settings: WriteSettings) -> WrittenRows:
+    """On an executor: send all, and wait for the last acknowledgement. RowNotWritten, NoBrokers."""
+    # Imported here: the driver plans without it.
+    from pykafka_classic.edges.clients.producer import Producer  # noqa: PLC0415
+    from spark_integration.executor.sink import TopicSink  # noqa: PLC0415
+
+    producer = Producer(**asdict(settings.producer))
+    try:
+        sink = TopicSink(settings, producer)
+        for batch in batches:
+            sink.send(batch)
+        sink.finish()
+    except BaseException:
+        producer.close(timeout_ms=0)  # the task has failed already: what waits is not worth waiting for
+        raise
+    producer.close()
+    return WrittenRows(dict(sink.counts))
+
+
+def told(messages: Messages) -> str:
+    """Rows by topic, of all tasks."""
+    counts: dict[str, int] = {}
+    for message in messages:
+        for topic, rows in message.by_topic.items() if isinstance(message, WrittenRows) else ():
+            counts[topic] = counts.get(topic, 0) + rows
+    return ", ".join(f"{rows} rows to {topic}" for topic, rows in sorted(counts.items())) or "no rows"

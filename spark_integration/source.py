@@ -13,6 +13,7 @@ from spark_integration.cluster import CannotPlan, Cluster
 from spark_integration.columns import COLUMNS, schema_of
 from spark_integration.options import InvalidOption, Membership, SourceOptions, parse_options
 from spark_integration.ranges import RangePartition, ReadSettings
+from spark_integration.zookeeper_store import find_brokers
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -57,7 +58,7 @@ class BatchReader(DataSourceReader):
     """Reads what was planned when the source was loaded."""
 
     def __init__(self, schema: StructType, options: SourceOptions) -> None:
-        self.settings = read_settings(schema, options)
+        self._settings = read_settings(schema, options)  # this, and what is in it, is pickled for the executors before `partitions` is called
         self._options = options
         self._planned = next((each.metadata[METADATA] for each in schema if METADATA in each.metadata), None)
 
@@ -66,13 +67,12 @@ class BatchReader(DataSourceReader):
         with Cluster(self._options) as cluster:
             refuse_company(cluster)
             plan = BatchPlan.of_json(self._planned) if self._planned is not None else plan_batch(cluster)
-            self.settings = with_bootstrap(self.settings, cluster.bootstrap)
         # Spark takes no partitions at all for one of None.
         return [RangePartition(each) for each in plan.ranges(self._options)] or [InputPartition(None)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """On an executor: Arrow batches of one range."""
-        return read_partition(partition, self.settings)
+        return read_partition(partition, self._settings)
 
 
 def refuse_company(cluster: Cluster) -> None:
@@ -96,7 +96,7 @@ def read_settings(schema: StructType, options: SourceOptions) -> ReadSettings:
             raise InvalidOption(f"the schema has {each.name} {each.dataType.simpleString()}, which this source has not; the option 'columns' chooses columns")
     columns = tuple(schema.fieldNames())
     return ReadSettings(
-        bootstrap_servers=options.bootstrap_servers,
+        bootstrap_servers=options.bootstrap_servers or find_brokers(options.zookeeper_connect),
         isolation=options.isolation,
         include_headers="headers" in columns,
         fail_on_data_loss=options.fail_on_data_loss,
@@ -104,13 +104,6 @@ def read_settings(schema: StructType, options: SourceOptions) -> ReadSettings:
         request_timeout_ms=options.request_timeout_ms,
         columns=columns,
     )
-
-
-def with_bootstrap(settings: ReadSettings, bootstrap: str) -> ReadSettings:
-    """For executors must not ask ZooKeeper."""
-    from dataclasses import replace  # noqa: PLC0415
-
-    return replace(settings, bootstrap_servers=bootstrap)
 
 
 def read_partition(partition: InputPartition, settings: ReadSettings) -> Iterator[pa.RecordBatch]:

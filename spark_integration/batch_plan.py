@@ -1,7 +1,7 @@
 """What a batch read reads: planned once, when the source is loaded, and carried in the schema's metadata.
 
-Every action on the DataFrame, and `commit_batch`, sees the same offsets, though Spark makes the plan of each action anew: the plan stands in the metadata of the
-first column, as `"kafka_classic.batch"`.
+Every action on the DataFrame, and `commit_batch`, sees the same offsets, though Spark makes the plan of each action anew: ours stands in the metadata of
+the first column, as `"kafka_classic.batch"`.
 """
 
 from __future__ import annotations

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from types import TracebackType
 from typing import Any, Final, Self
 
-from pykafka_classic.client.admin.groups import GroupDescription
 from pykafka_classic.client.admin.offsets import EARLIEST, LATEST, IsolationLevel
 from pykafka_classic.client.admin.requests import AdminSettings
 from pykafka_classic.client.consuming.offset_lookup import FoundOffset
@@ -81,7 +80,7 @@ class Cluster:
             found += [TopicPartition(name, each.partition) for each in topic.partitions]
         missing = set(topics.partitions) - set(found)
         if missing:
-            raise CannotPlan(f"there is no partition {sorted(missing)[0]}")
+            raise CannotPlan(f"there is no partition {min(missing)}")
         return sorted(topics.partitions or found)
 
     def bounds(self, partitions: Collection[TopicPartition]) -> tuple[Offsets, Offsets]:
@@ -120,17 +119,12 @@ class Cluster:
         return {each: found.offset for each, found in self.admin.list_group_offsets(self._group().group_id, partitions).items()}
 
     def members(self) -> list[str]:
-        """Who reads for the group at present: client ids and hosts, for people."""
-        return [f"{each.client_id} on {each.host.removeprefix('/')}" for each in self.description().members] + self.znode_members()
-
-    def znode_members(self) -> list[str]:
-        """The members of ZooKeeper's generation."""
-        return self._znodes.members() if self._znodes is not None else []
-
-    def description(self) -> GroupDescription:
-        """The group as its coordinator knows it."""
+        """Who reads for the group at present, of the generation that keeps its offsets where this job does: names for people, our own ones recognizable."""
+        if self._znodes is not None:
+            return self._znodes.members()
         name = self._group().group_id
-        return self.admin.describe_groups([name]).check()[name]
+        described = self.admin.describe_groups([name]).check()[name]
+        return [f"{each.client_id} on {each.host.removeprefix('/')}" for each in described.members]
 
     def commit(self, offsets: Mapping[TopicPartition, int]) -> None:
         """Commit from outside the group, which must have no members. KafkaError; OffsetStorageFailed."""
@@ -173,9 +167,3 @@ class Cluster:
             raise CannotPlan(
                 f"{late[0]} has no record as late as {times[late[0]]}: set 'startingOffsetsByTimestampStrategy' to latest to begin behind the last one then"
             )
-
-
-def told_for_people(partitions: Iterable[TopicPartition], say: Callable[[TopicPartition], str]) -> str:
-    """The first few of them, and how many more there are."""
-    every = list(partitions)
-    return ", ".join(map(say, every[:5])) + (f" and {len(every) - 5} more" if len(every) > 5 else "")

@@ -17,6 +17,7 @@ from typing import Any, Final
 from pykafka_classic.assignors.sole_owner import NAME as SOLE_OWNER
 from pykafka_classic.client.client_errors import ClientTimeout, InvalidSetting
 from pykafka_classic.client.consuming.consumer_errors import CommitFailed, RebalanceInProgress
+from pykafka_classic.client.offset_and_metadata import OffsetAndMetadata
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.edges.admin import Admin
@@ -25,6 +26,7 @@ from pykafka_classic.protocol.network import Disconnected
 from spark_integration.cluster import CannotPlan, Cluster
 from spark_integration.membership import CommitLater, CommitRefused
 from spark_integration.options import GroupOptions, InvalidOption, Membership, SourceOptions
+from spark_integration.solitude import await_solitude
 
 log = logging.getLogger("spark_integration")
 
@@ -65,7 +67,8 @@ class KafkaMember:
         self._group = group
         self._is_sole = group.membership is Membership.SOLE
         if self._is_sole:
-            await_solitude(cluster, group)
+            own = f"{cluster.options.client_id} on "
+            await_solitude(group, cluster.members, lambda member: member.startswith(own))
         self._bootstrap, self._client_id = cluster.bootstrap, cluster.options.client_id
         self._consumer = _make_consumer(cluster, group)
         self._tasks: SimpleQueue[Task] = SimpleQueue()
@@ -97,11 +100,11 @@ class KafkaMember:
 
     def commit(self, offsets: Mapping[TopicPartition, int]) -> None:
         """See `Membership`. A sole owner's commit is repeated once it is in the group again."""
-        owned = offsets if self._is_sole else {each: offset for each, offset in offsets.items() if each in self._assigned}
+        owned: dict[tuple[str, int], OffsetAndMetadata | int] = {each: offset for each, offset in offsets.items() if self._is_sole or each in self._assigned}
         if not owned:
             return
         outcome = Outcome()
-        self._tasks.put((lambda: self._consumer.commit(dict(owned)), outcome))
+        self._tasks.put((lambda: self._consumer.commit(owned), outcome))
         self._consumer.wakeup()
         try:
             outcome.wait(COMMIT_S)
@@ -212,20 +215,6 @@ class KafkaMember:
         if not self._closing:
             self._fatal = error
             self._settled.set()
-
-
-def await_solitude(cluster: Cluster, group: GroupOptions) -> None:
-    """Return once nobody is in the group. One with our own client id may be our predecessor, whose session ends soon; nobody else is waited for. CannotPlan."""
-    deadline = time.monotonic() + group.session_timeout_ms / 1000 + 1
-    while members := cluster.description().members:
-        others = [each for each in members if each.client_id != cluster.options.client_id]
-        if others or time.monotonic() >= deadline:
-            names = ", ".join(f"{each.client_id} on {each.host.removeprefix('/')}" for each in (others or members)[:3])
-            raise CannotPlan(
-                f"group {group.group_id!r} has {len(members)} active member(s): {names}. A job is its group's sole owner, unless the option 'membership' is"
-                " sharing or none"
-            )
-        time.sleep(LOOK_S)
 
 
 def _make_consumer(cluster: Cluster, group: GroupOptions) -> Consumer:

@@ -214,7 +214,7 @@ class _Given:
         return self.read(name, lambda text: _number(text, least), default)
 
     def limit(self, name: str) -> int | None:
-        return self.read(name, lambda text: _number(text, 1), None)
+        return self.number(name, 0) or None
 
     def boolean(self, name: str, *, default: bool) -> bool:
         return self.read(name, _boolean, default)
@@ -305,15 +305,15 @@ def _topics(given: _Given, group: GroupOptions | None) -> Topics:
 
 
 def _start(given: _Given) -> Start | None:
-    readers: dict[str, Callable[[str], Start]] = {"start": parse_start, "startingTimestamp": _time, "startingOffsetsByTimestamp": _times}
+    readers: dict[str, Callable[[str], Start | None]] = {"start": parse_start, "startingTimestamp": _time, "startingOffsetsByTimestamp": _times}
     chosen = given.only_one(_STARTS)
-    return None if chosen is None else given.read(chosen, readers[chosen], Word.EARLIEST)
+    return None if chosen is None else given.read(chosen, readers[chosen], None)
 
 
 def _end(given: _Given) -> Start | None:
-    readers: dict[str, Callable[[str], Start]] = {"end": _parse_end, "endingTimestamp": _time, "endingOffsetsByTimestamp": _times}
+    readers: dict[str, Callable[[str], Start | None]] = {"end": _parse_end, "endingTimestamp": _time, "endingOffsetsByTimestamp": _times}
     chosen = given.only_one(_ENDS)
-    return None if chosen is None else given.read(chosen, readers[chosen], Word.LATEST)
+    return None if chosen is None else given.read(chosen, readers[chosen], None)
 
 
 def _parse_end(text: str) -> Start:

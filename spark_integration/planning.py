@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from pykafka_classic.common.topic_partition import TopicPartition
 from spark_integration.offsets import Offsets
@@ -104,4 +105,4 @@ def _counts(sizes: Sequence[int], wanted: int) -> list[int]:
 def _split(whole: OffsetRange, count: int) -> Iterable[OffsetRange]:
     size = whole.end - whole.start
     bounds = [whole.start + size * index // count for index in range(count + 1)]
-    return [OffsetRange(whole.topic, whole.partition, start, end) for start, end in zip(bounds, bounds[1:], strict=False) if start < end]
+    return [OffsetRange(whole.topic, whole.partition, start, end) for start, end in pairwise(bounds) if start < end]

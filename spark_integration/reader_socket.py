@@ -1,11 +1,11 @@
 """How the driver's program tells a stream's reader, which is another process on the same machine, that batches are done.
 
-The reader listens on a socket in a folder of the user's own, and its name is in the offsets that it plans (`@reader`). The program says to all readers there are
-which ends have been reached, a line of JSON each time, and waits for the answers: who answers true has committed.
+The reader listens on a socket in a folder of the user's own. The program says to all readers that there are which ends have been reached, a line of JSON each
+time, and waits for the answers: who answers true has committed. No two batches have the same end, for it holds the mark of who planned it (`@reader`).
 
-    {"ends": [{"flights": {"0": 170}, "@reader": "f3a9..."}], "over": false}  ->  true
+    {"ends": [{"flights": {"0": 170}, "@reader": "f3a9..."}], "planned": [], "over": false}  ->  true
 
-`over`: the query has ended, and this is how far it came.
+`over`: the query has ended, and this is how far it came. `planned`: the ends of its last batch, done or not: by that the reader knows that it is meant.
 """
 
 from __future__ import annotations
@@ -92,12 +92,13 @@ class Readers:
         self._lock = threading.Lock()
         self._connections: dict[Path, socket.socket] = {}
 
-    def tell(self, ends: Sequence[Any], *, over: bool = False) -> bool:
+    def tell(self, ends: Sequence[Any], *, planned: Sequence[Any] = (), over: bool = False) -> bool:
         """Say that these ends are reached; True where a reader was concerned. Returns when all have answered."""
         with self._lock:
             self._find()
-            line = json.dumps({"ends": list(ends), "over": over}).encode() + b"\n"
-            return any([self._ask(path, line) for path in list(self._connections)])
+            line = json.dumps({"ends": list(ends), "planned": list(planned), "over": over}).encode() + b"\n"
+            answers = [self._ask(path, line) for path in list(self._connections)]
+            return any(answers)
 
     def _find(self) -> None:
         for path in folder().glob("*.sock"):

@@ -9,11 +9,12 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStrea
 from pyspark.sql.types import StructType
 
 from spark_integration.batch_plan import METADATA, BatchPlan, plan_batch
-from spark_integration.cluster import CannotPlan, Cluster
-from spark_integration.columns import COLUMNS, schema_of
-from spark_integration.options import InvalidOption, Membership, SourceOptions, parse_options
-from spark_integration.ranges import RangePartition, ReadSettings
-from spark_integration.zookeeper_store import find_brokers
+from spark_integration.cluster import Cluster
+from spark_integration.columns import schema_of
+from spark_integration.executor_settings import read_partition, read_settings
+from spark_integration.options import SourceOptions, parse_options
+from spark_integration.ranges import RangePartition
+from spark_integration.solitude import refuse_company
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -73,43 +74,3 @@ class BatchReader(DataSourceReader):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """On an executor: Arrow batches of one range."""
         return read_partition(partition, self._settings)
-
-
-def refuse_company(cluster: Cluster) -> None:
-    """A sole owner reads for its group alone. CannotPlan."""
-    group = cluster.options.group
-    if group is None or group.membership is not Membership.SOLE:
-        return
-    members = cluster.members()
-    if members:
-        raise CannotPlan(
-            f"group {group.group_id!r} has {len(members)} active member(s): {', '.join(members[:3])}. A job is its group's sole owner,"
-            " unless the option 'membership' is sharing (streams) or none"
-        )
-
-
-def read_settings(schema: StructType, options: SourceOptions) -> ReadSettings:
-    """What the executors need. InvalidOption where the user's own schema asks for something that there is not."""
-    full = {each.name: each for each in schema_of(COLUMNS)}
-    for each in schema:
-        if each.name not in full or full[each.name].dataType != each.dataType:
-            raise InvalidOption(f"the schema has {each.name} {each.dataType.simpleString()}, which this source has not; the option 'columns' chooses columns")
-    columns = tuple(schema.fieldNames())
-    return ReadSettings(
-        bootstrap_servers=options.bootstrap_servers or find_brokers(options.zookeeper_connect),
-        isolation=options.isolation,
-        include_headers="headers" in columns,
-        fail_on_data_loss=options.fail_on_data_loss,
-        fetch_max_bytes=options.fetch_max_bytes,
-        request_timeout_ms=options.request_timeout_ms,
-        columns=columns,
-    )
-
-
-def read_partition(partition: InputPartition, settings: ReadSettings) -> Iterator[pa.RecordBatch]:
-    """Arrow batches of a task's range; none where there is nothing to read."""
-    from spark_integration.executor.read import read_range  # noqa: PLC0415  # executors alone need it, and it brings pyarrow
-
-    if partition.value is None:
-        return iter(())
-    return read_range(partition.value, settings)

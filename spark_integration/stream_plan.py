@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Protocol
 
 from pykafka_classic.client.starts import Start, Word
@@ -25,19 +25,19 @@ class ClusterView(Protocol):
         """All that the options name."""
         ...
 
-    def bounds(self, partitions: Iterable[TopicPartition]) -> tuple[Offsets, Offsets]:
+    def bounds(self, partitions: Collection[TopicPartition]) -> tuple[Offsets, Offsets]:
         """First offsets and ends."""
         ...
 
-    def ends(self, partitions: Iterable[TopicPartition]) -> Offsets:
+    def ends(self, partitions: Collection[TopicPartition]) -> Offsets:
         """Ends."""
         ...
 
-    def starts(self, start: Start, partitions: Iterable[TopicPartition]) -> Offsets:
+    def starts(self, start: Start, partitions: Collection[TopicPartition]) -> Offsets:
         """Where a start begins."""
         ...
 
-    def committed(self, partitions: Iterable[TopicPartition]) -> Offsets:
+    def committed(self, partitions: Collection[TopicPartition]) -> Offsets:
         """What the group has committed."""
         ...
 

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Final
 
 from spark_integration.options import Limits
 
-try:
+KNOWS_LIMITS: Final = find_spec("pyspark.sql.streaming.datasource") is not None
+
+if TYPE_CHECKING or KNOWS_LIMITS:
     from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxRows, ReadMinRows
     from pyspark.sql.streaming.datasource import SupportsTriggerAvailableNow as AvailableNow
-except ImportError:
+else:
 
-    class ReadLimit:  # type: ignore[no-redef]
+    class ReadLimit:
         """Not known to this Spark."""
 
-    class AvailableNow:  # type: ignore[no-redef]
+    class AvailableNow:
         """Not known to this Spark."""
 
     ReadAllAvailable = ReadMaxRows = ReadMinRows = None
 
-__all__ = ["AvailableNow", "ReadLimit", "default_limit", "is_unlimited"]
+__all__ = ["KNOWS_LIMITS", "AvailableNow", "ReadLimit", "default_limit", "is_unlimited"]
 
 
 def default_limit(limits: Limits) -> Any:
@@ -29,6 +32,6 @@ def default_limit(limits: Limits) -> Any:
     return ReadMinRows(limits.min_offsets) if limits.min_offsets is not None else ReadAllAvailable()
 
 
-def is_unlimited(limit: ReadLimit) -> bool:
+def is_unlimited(limit: ReadLimit | None) -> bool:
     """Trigger.Once: everything, whatever the options say."""
-    return ReadAllAvailable is not None and isinstance(limit, ReadAllAvailable)
+    return KNOWS_LIMITS and isinstance(limit, ReadAllAvailable)

@@ -1,7 +1,8 @@
 """`sole-owner`: everything to one member, the one that has it already. Not Kafka's.
 
-For a member that must not share. A group has one protocol that all of its members know: so Kafka's own consumers, which do not know this one, are refused by the
-coordinator (INCONSISTENT_GROUP_PROTOCOL) while such a member is there. A second one of its kind can join, gets nothing, and sees by that that it is not alone.
+For a member that must not share. A group has one protocol that all of its members know: so Kafka's own consumers, which do not know this one, are refused by
+the coordinator (INCONSISTENT_GROUP_PROTOCOL) while such a member is there. A second one of its kind can join, gets nothing, and sees by that that it is not
+alone.
 """
 
 from __future__ import annotations

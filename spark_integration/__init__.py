@@ -1,5 +1,17 @@
-"""Spark's way to the cluster: a PySpark data source that consumes by group, its sink, and jobs to copy.
+"""Spark's way to the cluster: a PySpark data source that consumes by group and commits when the sink is done, its sink, and jobs to copy. No jar.
 
-The idea: the driver plans ranges of offsets, executors read them (`executor/`), the driver commits to the group what the sink has taken. No jar: the data
-source is Python, over the cluster's own client, and records travel to Spark as Arrow batches.
+    from spark_integration import register
+
+    register(spark)
+    flights = spark.readStream.format("kafka_classic").option("bootstrap.servers", ...).option("subscribe", "flights").option("group.id", "radar").load()
+
+Two processes of the driver matter: the user's program, and the stream's reader that Spark starts beside it. Reading order: `options`, `planning`, `source` and
+`batch_plan` (a batch), `stream_plan`, `stream_reader` (a stream), `kafka_member` (the group), `reader_socket`, `listener` (who says that a batch is done);
+`executor` is what runs on the executors. docs/spark.md is for users.
 """
+
+from spark_integration.batch_commit import commit_batch, committing
+from spark_integration.listener import register, settle, stop
+from spark_integration.source import KafkaClassicSource
+
+__all__ = ["KafkaClassicSource", "commit_batch", "committing", "register", "settle", "stop"]

@@ -11,6 +11,7 @@ from typing import Final
 from pykafka_classic.assignors.consumer_assignor import PartitionAssignor
 from pykafka_classic.assignors.range import RangeAssignor
 from pykafka_classic.assignors.round_robin import RoundRobinAssignor
+from pykafka_classic.assignors.sole_owner import SoleOwnerAssignor
 from pykafka_classic.assignors.sticky import CooperativeStickyAssignor, StickyAssignor
 from pykafka_classic.client.client_errors import InvalidSetting
 from pykafka_classic.client.client_settings import ClientSettings, kafka_name
@@ -19,7 +20,7 @@ from pykafka_classic.client.starts import Reset, Start, Word, parse_reset, parse
 READ_COMMITTED: Final = "read_committed"
 _ISOLATION: Final = {"read_uncommitted": 0, READ_COMMITTED: 1}
 _ASSIGNORS: Final[dict[str, type[PartitionAssignor]]] = {
-    each.name: each for each in (RangeAssignor, RoundRobinAssignor, StickyAssignor, CooperativeStickyAssignor)
+    each.name: each for each in (RangeAssignor, RoundRobinAssignor, StickyAssignor, CooperativeStickyAssignor, SoleOwnerAssignor)
 }
 
 
@@ -29,7 +30,7 @@ class ConsumerSettings(ClientSettings):
 
     group_id: str | None = None
     group_instance_id: str | None = None  # a static member (KIP-345)
-    partition_assignment_strategy: str = "range"  # names, best first: range, roundrobin, sticky, cooperative-sticky
+    partition_assignment_strategy: str = "range"  # names, best first: range, roundrobin, sticky, cooperative-sticky, sole-owner
     session_timeout_ms: int = 10_000
     heartbeat_interval_ms: int = 3_000
     max_poll_interval_ms: int = 300_000

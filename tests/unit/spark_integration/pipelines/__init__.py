@@ -1,0 +1,1 @@
+"""Mirrors spark_integration/pipelines."""

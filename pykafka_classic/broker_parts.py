@@ -16,6 +16,7 @@ from pykafka_classic.common.zookeeper import ZooKeeper
 from pykafka_classic.controller.controller import KafkaController
 from pykafka_classic.coordinator.group.service import GroupService
 from pykafka_classic.coordinator.partition_loader import PartitionLoader
+from pykafka_classic.coordinator.transaction.marker_channels import Peers
 from pykafka_classic.coordinator.transaction.service import TransactionService
 from pykafka_classic.log.file_system import FileSystem
 from pykafka_classic.log.log_manager import LogManager
@@ -127,8 +128,8 @@ class BrokerBuilder:
         groups = GroupService(config, seams.clock, self._random, offsets_topic)
         transactions_topic = ReplicatedTopic(TRANSACTION_STATE_TOPIC, config.transaction_state_log_num_partitions, replica_manager, self._metadata_cache)
         producer_ids = ProducerIdManager(config.broker_id, seams.zk)
-        leaders = MarkerLeaders(self._metadata_cache, config.inter_broker_listener)
-        transactions = TransactionService(config, seams.clock, seams.network, transactions_topic, leaders, producer_ids.generate)
+        peers = Peers(MarkerLeaders(self._metadata_cache, config.inter_broker_listener), seams.network)
+        transactions = TransactionService(config, seams.clock, transactions_topic, peers, producer_ids.generate)
         join_coordinators(replica_manager, {GROUP_METADATA_TOPIC: groups.loader, TRANSACTION_STATE_TOPIC: transactions.loader})
         replica_manager.on_partitions_removed = groups.admin.forget_partitions
 

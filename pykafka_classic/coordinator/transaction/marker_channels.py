@@ -15,7 +15,7 @@ import logging
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from pykafka_classic.common.api_version import KAFKA_2_8_IV0
 from pykafka_classic.common.clock import Clock, after
@@ -72,6 +72,13 @@ class Leaders(Protocol):
         ...
 
 
+class Peers(NamedTuple):
+    """The other brokers: who leads what, and how to reach them."""
+
+    leaders: Leaders
+    network: Network
+
+
 @dataclass(eq=False, slots=True)
 class Completion:
     """A decided transaction. `row`: what is to be written in the end, prepared."""
@@ -99,10 +106,9 @@ class MarkerChannels:
     Invariant: a partition in a completion's `unmarked` waits at one destination, is under way, or waits for the next try.
     """
 
-    def __init__(self, config: KafkaConfig, clock: Clock, network: Network, leaders: Leaders, store: TransactionStore) -> None:
+    def __init__(self, config: KafkaConfig, clock: Clock, peers: Peers, store: TransactionStore) -> None:
         self._clock = clock
-        self._network = network
-        self._leaders = leaders
+        self._leaders, self._network = peers
         self._store = store
         self._client_id = f"broker-{config.broker_id}-txn-marker-sender"
         self._version = 1 if config.inter_broker_api_version >= KAFKA_2_8_IV0 else 0

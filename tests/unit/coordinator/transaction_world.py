@@ -13,6 +13,7 @@ from pykafka_classic.common.errors import ErrorCode
 from pykafka_classic.common.promise import Promise, spawn
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.coordinator.transaction import transaction_records
+from pykafka_classic.coordinator.transaction.marker_channels import Peers
 from pykafka_classic.coordinator.transaction.service import TransactionService
 from pykafka_classic.coordinator.transaction.transaction_coordinator import Initialized, Producer
 from pykafka_classic.coordinator.transaction.transaction_metadata import Row
@@ -114,7 +115,7 @@ class TransactionWorld:
         async def generate() -> int:
             return next(ids)
 
-        self.service = TransactionService(self.config, self.clock, self.brokers, self.topic, self.brokers, generate)
+        self.service = TransactionService(self.config, self.clock, self.topic, Peers(self.brokers, self.brokers), generate)
         self.service.start()
         self.service.loader.on_election(0, epoch)
         self.clock.advance(0)

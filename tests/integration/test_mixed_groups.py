@@ -1,5 +1,5 @@
-"""Groups that a coordinator of ours and one of Apache Kafka hand to each other, transactions whose coordinator is Apache's, and Apache's formatters over what
-we wrote to `__consumer_offsets`. Skipped where the jars of Apache Kafka cannot be had.
+"""Groups and transactions that a coordinator of ours and one of Apache Kafka hand to each other, and Apache's formatters over what we wrote to
+`__consumer_offsets`. Skipped where the jars of Apache Kafka cannot be had.
 """
 
 from __future__ import annotations
@@ -183,18 +183,10 @@ def test_a_group_changes_its_coordinator_without_a_rebalance_and_keeps_its_offse
 # transactions
 
 
-def transactional_id(witness: Witness) -> str:
-    """One whose coordinator is Apache's broker: ours coordinates none."""
-    leaders = witness.leaders(TRANSACTIONS, PARTITIONS)
-    return next(each for each in (f"transaction-{number}" for number in range(1000)) if leaders[partition_of(each)] == APACHES)
-
-
 def begin(pair: Pair, group_id: str, offset: int) -> tuple[Producer, Consumer]:
-    """A transaction that has written a record to each partition of `out` and sent an offset of `in`."""
-    cluster, witness = pair
-    if APACHES not in witness.leaders(TRANSACTIONS, PARTITIONS):
-        lead(pair, TRANSACTIONS, 0, APACHES)
-    producer = Producer({"bootstrap.servers": cluster.bootstrap, "transactional.id": transactional_id(witness), "log_level": 2})
+    """A transaction that has written a record to each partition of `out` and sent an offset of `in`. Its transactional id is the group's."""
+    cluster, _ = pair
+    producer = Producer({"bootstrap.servers": cluster.bootstrap, "transactional.id": group_id, "log_level": 2})
     producer.init_transactions(DEADLINE_S)
     producer.begin_transaction()
     for partition in (0, 1):
@@ -212,6 +204,7 @@ def end(producer: Producer, *, commits: bool) -> None:
 def test_offsets_of_transactions_count_when_they_commit(pair: Pair, moves: int | None) -> None:
     cluster, _ = pair
     group_id = f"transactional-{moves}"
+    lead(pair, TRANSACTIONS, partition_of(group_id), APACHES)
     lead(pair, OFFSETS, partition_of(group_id), OUR_BROKER if moves is None else 1 - moves)
     expected: dict[int, int] = {}
     for offset, commits in ((5, True), (7, False), (9, True)):
@@ -223,6 +216,24 @@ def test_offsets_of_transactions_count_when_they_commit(pair: Pair, moves: int |
         expected = {0: offset} if commits else expected
         eventually(lambda expected=expected: committed(cluster.bootstrap, group_id) == expected, f"{expected} is committed")  # type: ignore[misc]
     assert read_committed(cluster.bootstrap, group_id) == [f"{group_id} {offset}" for offset in (5, 5, 9, 9)]
+
+
+@pytest.mark.parametrize("first", [OUR_BROKER, APACHES], ids=["ours then apache's", "apache's then ours"])
+def test_transactions_change_their_coordinator_and_end_as_they_should(pair: Pair, first: int) -> None:
+    """One that is open, and one of which the new coordinator knows only that it had ended: each kind reads what the other kind wrote down."""
+    cluster, _ = pair
+    name = f"moved-{first}"
+    home = partition_of(name)
+    lead(pair, TRANSACTIONS, home, first)
+    expected = []
+    for coordinator, offset, commits in ((1 - first, 1, True), (first, 2, False), (1 - first, 3, True)):
+        producer, consumer = begin(pair, name, offset)
+        lead(pair, TRANSACTIONS, home, coordinator)
+        end(producer, commits=commits)
+        consumer.close()
+        expected += [f"{name} {offset}"] * 2 if commits else []
+        eventually(lambda expected=expected: read_committed(cluster.bootstrap, name) == expected, f"{expected} can be read")  # type: ignore[misc]
+    assert committed(cluster.bootstrap, name) == {0: 3}
 
 
 def read_committed(bootstrap: str, start: str) -> list[str]:

@@ -14,9 +14,10 @@ from __future__ import annotations
 from pykafka_classic.client.admin.configs import ConfigResource
 from pykafka_classic.client.admin.scram import ScramDeletion, ScramUpsertion
 from pykafka_classic.client.admin.topics import NewPartitions, NewTopic
-from pykafka_classic.client.client_errors import ClientClosed, ClientTimeout, InvalidSetting, NoBrokers, UnsupportedByBrokers
-from pykafka_classic.client.consuming.consumer_errors import CommitFailed, IllegalState, LogTruncated, NoOffset, RebalanceInProgress
+from pykafka_classic.client.client_errors import ClientClosed, ClientTimeout, IllegalState, InvalidSetting, NoBrokers, UnsupportedByBrokers
+from pykafka_classic.client.consuming.consumer_errors import CommitFailed, LogTruncated, NoOffset, RebalanceInProgress
 from pykafka_classic.client.fetched_records import ConsumerRecord
+from pykafka_classic.client.group_metadata import GroupMetadata
 from pykafka_classic.client.group_offsets.values import Store
 from pykafka_classic.client.offset_and_metadata import OffsetAndMetadata
 from pykafka_classic.client.producing.delivery import RecordMetadata
@@ -40,6 +41,7 @@ __all__ = [
     "Consumer",
     "ConsumerRecord",
     "ErrorCode",
+    "GroupMetadata",
     "GroupOffsets",
     "IllegalState",
     "InvalidSetting",

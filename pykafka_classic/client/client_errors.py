@@ -24,5 +24,9 @@ class ClientClosed(Exception):
     """The client has been closed, and is of no use any more."""
 
 
+class IllegalState(Exception):
+    """The client cannot do this now; the text says why."""
+
+
 class InvalidSetting(ValueError):
     """A setting that means nothing; the text names it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from types import TracebackType
 from typing import Final
@@ -12,6 +13,10 @@ from typing import Final
 import pytest
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
+from pykafka_classic.clients import ClientTimeout, IllegalState, KafkaError
+from pykafka_classic.clients import Consumer as OurConsumer
+from pykafka_classic.clients import Producer as OurProducer
+from pykafka_classic.clients import TopicPartition as OurTopicPartition
 from pykafka_classic.common.java import abs_java, string_hash
 from pykafka_classic.testing.cluster import LocalCluster
 from tests.integration.conftest import assert_no_stack_traces
@@ -74,6 +79,35 @@ def test_what_is_aborted_is_not_read_and_a_new_producer_fences_the_old_one(clust
     assert sum(map(len, read_all(cluster.bootstrap, "ended", isolation_level="read_uncommitted").values())) == 92
 
 
+def test_our_own_producer_commits_aborts_and_is_fenced(cluster: LocalCluster) -> None:
+    create_topic(cluster.bootstrap, "ours", partitions=3)
+    with OurProducer(cluster.bootstrap, transactional_id="ours") as first, OurProducer(cluster.bootstrap, transactional_id="ours") as second:
+        with pytest.raises(IllegalState, match="init_transactions"):
+            first.begin_transaction()
+        first.init_transactions()
+        with pytest.raises(IllegalState, match="begin_transaction"):
+            first.send("ours", b"too early").result(timeout_ms=10_000)
+        for name, commits in (("a", True), ("b", False), ("c", True)):
+            first.begin_transaction()
+            for number in range(30):
+                first.send("ours", f"{name}{number}")
+            if not commits:
+                first.flush()
+            (first.commit_transaction if commits else first.abort_transaction)()
+        first.begin_transaction()
+        with pytest.raises(KafkaError, match="no partition 9"):
+            first.send("ours", b"nowhere", partition=9).result(timeout_ms=10_000)
+        first.send("ours", b"of the old one").result(timeout_ms=10_000)
+        second.init_transactions()
+        with pytest.raises(KafkaError):
+            first.commit_transaction()
+        second.begin_transaction()
+        second.send("ours", b"of the new one")
+        second.commit_transaction()
+    expected = [*(f"{name}{number}" for name in "ac" for number in range(30)), "of the new one"]
+    assert sorted(committed_values(cluster, "ours")) == sorted(expected)
+
+
 def test_a_transaction_that_nobody_ends_lets_readers_on_after_its_time_out(cluster: LocalCluster) -> None:
     create_topic(cluster.bootstrap, "left-open", partitions=1)
     left = producer_of(cluster, "left-open", transaction_timeout_ms=2_000)
@@ -121,16 +155,22 @@ def committed_offsets(cluster: LocalCluster, group_id: str, topic: str, partitio
         consumer.close()
 
 
-class Copier:
-    """Reads `in`, writes to `out` and commits how far it read, in transactions of `BATCH` records, in a thread; begins anew whenever something fails."""
+class Copier(ABC):
+    """Reads one topic, writes to another and commits how far it read, in transactions of `BATCH` records, in a thread; begins anew whenever something fails."""
 
-    def __init__(self, cluster: LocalCluster) -> None:
+    def __init__(self, cluster: LocalCluster, name: str) -> None:
+        self.name = name
         self.copied = 0
         self.restarts = -1
         self.error: BaseException | None = None
-        self._cluster = cluster
+        self.cluster = cluster
         self._thread = threading.Thread(target=self._run, name="copier", daemon=True)
         self._deadline = time.monotonic() + 180
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether there is more to do, and time for it."""
+        return self.copied < INPUTS and time.monotonic() < self._deadline
 
     def __enter__(self) -> Copier:
         self._thread.start()
@@ -143,28 +183,37 @@ class Copier:
 
     def _run(self) -> None:
         try:
-            while self.copied < INPUTS and time.monotonic() < self._deadline:
+            while self.unfinished:
                 self.restarts += 1
-                self._copy()
+                self.copy()
         except BaseException as error:
             self.error = error
 
-    def _copy(self) -> None:
+    @abstractmethod
+    def copy(self) -> None:
         """Until all is copied, or something fails: then whoever comes next aborts what is open, and reads from where the group committed."""
-        settings = {"bootstrap.servers": self._cluster.bootstrap, "group.id": "copiers", "log_level": 0}
+
+
+class LibrdkafkasCopier(Copier):
+    """With confluent-kafka."""
+
+    def copy(self) -> None:
+        """See `Copier`."""
+        topic = f"{self.name}-in"
+        settings = {"bootstrap.servers": self.cluster.bootstrap, "group.id": self.name, "log_level": 0}
         consumer = Consumer(settings | {"auto.offset.reset": "earliest", "enable.auto.commit": False, "isolation.level": "read_committed"})
         try:
-            producer = producer_of(self._cluster, "copier", transaction_timeout_ms=20_000)
-            places = [TopicPartition("in", number) for number in range(2)]
+            producer = producer_of(self.cluster, self.name, transaction_timeout_ms=20_000)
+            places = [TopicPartition(topic, number) for number in range(2)]
             committed = consumer.committed(places, DEADLINE_S)
             self.copied = sum(max(each.offset, 0) for each in committed)
-            consumer.assign([TopicPartition("in", each.partition, max(each.offset, 0)) for each in committed])
-            while self.copied < INPUTS and time.monotonic() < self._deadline:
+            consumer.assign([TopicPartition(topic, each.partition, max(each.offset, 0)) for each in committed])
+            while self.unfinished:
                 messages = [each for each in consumer.consume(BATCH, 1.0) if each.error() is None]
                 if messages:
                     producer.begin_transaction()
                     for message in messages:
-                        producer.produce("out", message.value())
+                        producer.produce(f"{self.name}-out", message.value())
                     producer.send_offsets_to_transaction(consumer.position(places), consumer.consumer_group_metadata(), DEADLINE_S)
                     producer.commit_transaction(DEADLINE_S)
                     self.copied += len(messages)
@@ -174,15 +223,57 @@ class Copier:
             consumer.close()
 
 
-def test_each_input_is_copied_once_while_coordinators_and_leaders_are_killed(cluster: LocalCluster) -> None:
-    for topic, partitions in (("in", 2), ("out", 3)):
+class OurCopier(Copier):
+    """With our own clients."""
+
+    def copy(self) -> None:
+        """See `Copier`. What only broke a transaction is aborted, and done again by the same producer."""
+        places = [OurTopicPartition(f"{self.name}-in", number) for number in range(2)]
+        bootstrap = self.cluster.bootstrap
+        with (
+            OurConsumer(bootstrap, group_id=self.name, enable_auto_commit=False, isolation_level="read_committed", auto_offset_reset="earliest") as consumer,
+            OurProducer(bootstrap, transactional_id=self.name, transaction_timeout_ms=20_000, request_timeout_ms=5_000) as producer,
+        ):
+            try:
+                producer.init_transactions()
+                consumer.assign(places)
+                while self.unfinished:
+                    committed = consumer.committed(places)
+                    for place in places:
+                        consumer.seek(place, committed[place].offset if place in committed else 0)
+                    self.copied = sum(each.offset for each in committed.values())
+                    self._copy_until_it_breaks(consumer, producer)
+            except (KafkaError, ClientTimeout):
+                return
+
+    def _copy_until_it_breaks(self, consumer: OurConsumer, producer: OurProducer) -> None:
+        while self.unfinished:
+            records = consumer.poll(timeout_ms=1000, max_records=BATCH)
+            if not records:
+                continue
+            producer.begin_transaction()
+            try:
+                for record in records:
+                    producer.send(f"{self.name}-out", record.value)
+                producer.send_offsets_to_transaction({place: consumer.position(place) for place in consumer.assignment}, consumer.group_metadata())
+                producer.commit_transaction()
+            except (KafkaError, ClientTimeout):
+                producer.abort_transaction()
+                return
+            self.copied += len(records)
+
+
+@pytest.mark.parametrize("kind", [LibrdkafkasCopier, OurCopier], ids=["librdkafka", "ours"])
+def test_each_input_is_copied_once_while_coordinators_and_leaders_are_killed(cluster: LocalCluster, kind: type[Copier]) -> None:
+    name = kind.__name__
+    for topic, partitions in ((f"{name}-in", 2), (f"{name}-out", 3)):
         create_topic(cluster.bootstrap, topic, partitions=partitions)
     for partition in range(2):
         values = [Sent(None, f"{partition}-{number}".encode()) for number in range(INPUTS // 2)]
-        send(cluster.bootstrap, "in", values, partition=partition, acks="all")
-    with Witness(cluster.zookeeper.address) as witness, Copier(cluster) as copier:
+        send(cluster.bootstrap, f"{name}-in", values, partition=partition, acks="all")
+    with Witness(cluster.zookeeper.address) as witness, kind(cluster, name) as copier:
         eventually(lambda: copier.copied > 0, "the first transaction")
-        home = abs_java(string_hash("copier")) % PARTITIONS
+        home = abs_java(string_hash(name)) % PARTITIONS
         for _ in range(3):
             eventually(lambda: witness.state(TRANSACTIONS, home).leader >= 0, "a coordinator")
             victim, before = witness.state(TRANSACTIONS, home).leader, copier.copied
@@ -194,5 +285,5 @@ def test_each_input_is_copied_once_while_coordinators_and_leaders_are_killed(clu
             eventually(lambda: len(witness.state(TRANSACTIONS, home).isr) == 3, "all are in sync again", seconds=60)
     assert copier.copied == INPUTS
     expected = sorted(f"{partition}-{number}" for partition in range(2) for number in range(INPUTS // 2))
-    assert sorted(committed_values(cluster, "out")) == expected
-    assert sum(committed_offsets(cluster, "copiers", "in", 2)) == INPUTS
+    assert sorted(committed_values(cluster, f"{name}-out")) == expected
+    assert sum(committed_offsets(cluster, name, f"{name}-in", 2)) == INPUTS

@@ -4,7 +4,7 @@ Idea: whoever uses it calls `poll`; between two calls, records are fetched ahead
 user has in hand is done, and may be committed, before its partition goes to another. Who does not call for `max_poll_interval_ms` has left the group.
 
 Reading order: consumer_settings, assigned_partitions (positions), bell (how a poll waits), offset_lookup and start_resolution (where to begin), fetcher,
-coordinator_link, committed_offsets, group_protocol (what members tell each other), group_member (join, sync, heartbeat, leave), rebalance (who gives up what,
+committed_offsets, group_protocol (what members tell each other), group_member (join, sync, heartbeat, leave), rebalance (who gives up what,
 and when), consumer_core (joins them).
 
 Mirrors: 2.8:clients/src/main/java/org/apache/kafka/clients/consumer/{KafkaConsumer,ConsumerConfig}.java, .../consumer/internals/{Fetcher,SubscriptionState,

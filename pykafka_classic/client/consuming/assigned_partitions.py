@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from pykafka_classic.client.consuming.consumer_errors import IllegalState
+from pykafka_classic.client.client_errors import IllegalState
 from pykafka_classic.client.offset_and_metadata import OffsetAndMetadata
 from pykafka_classic.client.starts import Reset, Start
 from pykafka_classic.common.topic_partition import TopicPartition

@@ -10,8 +10,8 @@ from typing import Final
 
 from pykafka_classic.client.consuming.consumer_errors import CommitFailed, RebalanceInProgress
 from pykafka_classic.client.consuming.consumer_settings import ConsumerSettings
-from pykafka_classic.client.consuming.coordinator_link import CoordinatorLink
 from pykafka_classic.client.consuming.group_member import Generation, GroupMember, MemberState
+from pykafka_classic.client.coordinator_link import CoordinatorLink
 from pykafka_classic.client.offset_and_metadata import OffsetAndMetadata
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.topic_partition import TopicPartition
@@ -47,7 +47,7 @@ class CommittedOffsets:
                 )
             )
         request = OffsetCommitRequest(
-            group_id=self._link.group_id,
+            group_id=self._link.key,
             generation_id=generation.generation_id,
             member_id=generation.member_id if generation.generation_id >= 0 else "",
             group_instance_id=self._settings.group_instance_id if generation.generation_id >= 0 else None,
@@ -62,16 +62,16 @@ class CommittedOffsets:
     def _check_commit(self, code: ErrorCode, partition: TopicPartition, generation: Generation) -> None:
         if code in _NOT_A_MEMBER and (generation != self._member.generation or self._member.state is MemberState.JOINING):
             # A cooperative member commits while it joins: the commit may reach the group when that is in its next generation already, and we in it.
-            raise RebalanceInProgress(f"offsets of group {self._link.group_id!r} were not committed: it has begun a new generation meanwhile ({code.name})")
+            raise RebalanceInProgress(f"offsets of group {self._link.key!r} were not committed: it has begun a new generation meanwhile ({code.name})")
         if code in _NOT_A_MEMBER:
             self._member.lost(f"OffsetCommit: {code.name}")
             raise CommitFailed(
-                f"offsets of group {self._link.group_id!r} were not committed: it has gone on without this member, which was silent for longer than"
+                f"offsets of group {self._link.key!r} were not committed: it has gone on without this member, which was silent for longer than"
                 f" session.timeout.ms, or did not call poll for longer than max.poll.interval.ms ({code.name})"
             )
         if code is ErrorCode.REBALANCE_IN_PROGRESS:
             self._member.rejoin_needed = True
-            raise RebalanceInProgress(f"offsets of group {self._link.group_id!r} were not committed: {code.message}")
+            raise RebalanceInProgress(f"offsets of group {self._link.key!r} were not committed: {code.message}")
         if code is ErrorCode.FENCED_INSTANCE_ID:
             self._member.fenced()
             raise self._member.fatal or KafkaError(code)
@@ -87,9 +87,7 @@ class CommittedOffsets:
 
         def build(version: int) -> OffsetFetchRequest:
             topics = [OffsetFetchRequestTopic(*each) for each in by_topic.items()]
-            return OffsetFetchRequest(
-                group_id=self._link.group_id, topics=topics, require_stable=version >= REQUIRE_STABLE_VERSION and self._settings.isolation > 0
-            )
+            return OffsetFetchRequest(group_id=self._link.key, topics=topics, require_stable=version >= REQUIRE_STABLE_VERSION and self._settings.isolation > 0)
 
         response = await self._link.ask(ApiKey.OFFSET_FETCH, build)
         assert isinstance(response, OffsetFetchResponse)

@@ -11,22 +11,22 @@ from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping
 from typing import Any, Final, TypeAlias, TypeVar
 
 from pykafka_classic.client.broker_node import ClientSeams
-from pykafka_classic.client.client_errors import ClientClosed, ClientTimeout
+from pykafka_classic.client.client_errors import ClientClosed, ClientTimeout, IllegalState
 from pykafka_classic.client.cluster_client import ClusterClient, with_deadline
 from pykafka_classic.client.cluster_metadata import ClusterMetadata, TopicInfo
 from pykafka_classic.client.consuming.assigned_partitions import AssignedPartitions, Position
 from pykafka_classic.client.consuming.bell import Bell
 from pykafka_classic.client.consuming.committed_offsets import CommittedOffsets
-from pykafka_classic.client.consuming.consumer_errors import IllegalState
 from pykafka_classic.client.consuming.consumer_settings import ConsumerSettings
-from pykafka_classic.client.consuming.coordinator_link import CoordinatorLink
 from pykafka_classic.client.consuming.fetcher import Fetcher
 from pykafka_classic.client.consuming.group_member import NO_GENERATION, GroupMember, MemberState
 from pykafka_classic.client.consuming.offset_lookup import EARLIEST, LATEST, FoundOffset
 from pykafka_classic.client.consuming.positions import Positions
 from pykafka_classic.client.consuming.rebalance import Rebalance, RebalanceListener, SilentListener
 from pykafka_classic.client.consuming.start_resolution import by_partition, resolve
+from pykafka_classic.client.coordinator_link import CoordinatorLink
 from pykafka_classic.client.fetched_records import ConsumerRecord
+from pykafka_classic.client.group_metadata import GroupMetadata
 from pykafka_classic.client.offset_and_metadata import OffsetAndMetadata
 from pykafka_classic.client.starts import Reset, Start, Word
 from pykafka_classic.common.clock import after
@@ -70,6 +70,13 @@ class ConsumerCore:
         self._woken = False
         self._closed = False
         self.cluster.when_updated(self._metadata_updated)
+
+    def group_metadata(self) -> GroupMetadata:
+        """Who commits, for a producer that does it in a transaction. IllegalState without a group."""
+        if self._member is None or self.settings.group_id is None:
+            raise IllegalState("this consumer has no group.id")
+        generation = self._member.generation
+        return GroupMetadata(self.settings.group_id, generation.generation_id, generation.member_id, self.settings.group_instance_id)
 
     async def start(self) -> None:
         """Find the cluster. NoBrokers."""

@@ -29,7 +29,3 @@ class CommitFailed(Exception):
 
 class RebalanceInProgress(Exception):
     """The group is dividing its partitions anew; the commit may be tried again after the next `poll`."""
-
-
-class IllegalState(Exception):
-    """The consumer cannot do this now; the text says why."""

@@ -21,8 +21,8 @@ from typing import Final, NamedTuple, Protocol
 
 from pykafka_classic.client.consuming.bell import Bell
 from pykafka_classic.client.consuming.consumer_settings import ConsumerSettings
-from pykafka_classic.client.consuming.coordinator_link import CoordinatorLink
 from pykafka_classic.client.consuming.group_protocol import PROTOCOL_TYPE, MemberMetadata
+from pykafka_classic.client.coordinator_link import CoordinatorLink
 from pykafka_classic.common.clock import Timer
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.promise import Promise, spawn
@@ -109,7 +109,7 @@ class GroupMember:
     def lost(self, why: str) -> None:
         """The group has gone on without us."""
         if self.generation.member_id or self.state is not MemberState.NOT_A_MEMBER:
-            log.info("Not a member of group %s any more: %s", self._link.group_id, why)
+            log.info("Not a member of group %s any more: %s", self._link.key, why)
         self.state, self.generation, self.rejoin_needed = MemberState.NOT_A_MEMBER, Generation(), True
         self._stop_heartbeats()
         self._bell.ring()
@@ -163,7 +163,7 @@ class GroupMember:
         response = await self._link.ask(
             ApiKey.SYNC_GROUP,
             lambda _: SyncGroupRequest(
-                group_id=self._link.group_id,
+                group_id=self._link.key,
                 generation_id=self.generation.generation_id,
                 member_id=self.generation.member_id,
                 group_instance_id=self._settings.group_instance_id,
@@ -185,7 +185,7 @@ class GroupMember:
 
     def _join_request(self, _: int) -> JoinGroupRequest:
         return JoinGroupRequest(
-            group_id=self._link.group_id,
+            group_id=self._link.key,
             session_timeout_ms=self._settings.session_timeout_ms,
             rebalance_timeout_ms=self._settings.max_poll_interval_ms,
             member_id=self.generation.member_id,
@@ -210,7 +210,7 @@ class GroupMember:
             return
         now_ms = self._clock.monotonic_ms()
         if not self.polling and now_ms - self._last_poll_ms > self._settings.max_poll_interval_ms:
-            log.warning("Leaving group %s: poll was not called for %d ms (max.poll.interval.ms)", self._link.group_id, now_ms - self._last_poll_ms)
+            log.warning("Leaving group %s: poll was not called for %d ms (max.poll.interval.ms)", self._link.key, now_ms - self._last_poll_ms)
             spawn(self.leave("max.poll.interval.ms")).when_settled(_log_failure)
             return
         if now_ms - self._last_answer_ms > self._settings.session_timeout_ms:
@@ -226,7 +226,7 @@ class GroupMember:
         response = await self._link.ask(
             ApiKey.HEARTBEAT,
             lambda _: HeartbeatRequest(
-                group_id=self._link.group_id,
+                group_id=self._link.key,
                 generation_id=generation.generation_id,
                 member_id=generation.member_id,
                 group_instance_id=self._settings.group_instance_id,
@@ -259,7 +259,7 @@ class GroupMember:
         self._beating = False
         error = beat.error()
         if error is not None:
-            log.info("A heartbeat to group %s failed: %s", self._link.group_id, error)
+            log.info("A heartbeat to group %s failed: %s", self._link.key, error)
 
     # Leaving
 
@@ -275,8 +275,8 @@ class GroupMember:
 
         def build(version: int) -> LeaveGroupRequest:
             if version < LEAVE_BY_LIST_VERSION:
-                return LeaveGroupRequest(group_id=self._link.group_id, member_id=generation.member_id)
-            return LeaveGroupRequest(group_id=self._link.group_id, members=[member])
+                return LeaveGroupRequest(group_id=self._link.key, member_id=generation.member_id)
+            return LeaveGroupRequest(group_id=self._link.key, members=[member])
 
         response = await self._link.ask(ApiKey.LEAVE_GROUP, build, purpose=LEAVE if joining else None)
         assert isinstance(response, LeaveGroupResponse)

@@ -87,6 +87,7 @@ class Batch:
         self.attempts = 0
         self.producer: tuple[int, int] = (NO_PRODUCER_ID, NO_PRODUCER_EPOCH)
         self.base_sequence = NO_SEQUENCE
+        self.is_transactional = False
         self.payload: bytes | None = None
         self.done = False
         self._codec = NONE
@@ -116,7 +117,10 @@ class Batch:
     def encoded(self) -> bytes:
         """The bytes of a batch of magic 2."""
         assert self.payload is not None, "not prepared"
-        fields = BatchFields(0, self._codec, producer_id=self.producer[0], producer_epoch=self.producer[1], base_sequence=self.base_sequence)
+        producer_id, epoch = self.producer
+        fields = BatchFields(
+            0, self._codec, producer_id=producer_id, producer_epoch=epoch, base_sequence=self.base_sequence, is_transactional=self.is_transactional
+        )
         timestamps = self.records[0].timestamp, max(record.timestamp for record in self.records)
         count = len(self.records)
         return frame_batch(fields, self.payload, records_count=count, last_offset_delta=count - 1, timestamps=timestamps)
@@ -145,6 +149,7 @@ class Batch:
         for some in (self.records[:middle], self.records[middle:]):
             half = Batch(self.partition, self.created_ms)
             half.producer = self.producer
+            half.is_transactional = self.is_transactional
             half.base_sequence = NO_SEQUENCE if self.base_sequence == NO_SEQUENCE else self.base_sequence + some[0].index
             for record in some:
                 half.add(record)

@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from pykafka_classic.client.broker_node import ClientSeams
-from pykafka_classic.client.client_errors import ClientClosed, ClientTimeout
+from pykafka_classic.client.client_errors import ClientClosed, ClientTimeout, IllegalState
 from pykafka_classic.client.cluster_client import ClusterClient, with_deadline
 from pykafka_classic.client.cluster_metadata import ClusterMetadata, TopicInfo
 from pykafka_classic.client.producing.delivery import Batch, Delivery
 from pykafka_classic.client.producing.partitioners import Choice, partitioner_of
 from pykafka_classic.client.producing.producer_settings import ProducerSettings
+from pykafka_classic.client.producing.producer_transactions import ProducerTransactions
 from pykafka_classic.client.producing.record_accumulator import PartitionQueue
 from pykafka_classic.client.producing.sender import Sender
 from pykafka_classic.common.errors import ErrorCode, KafkaError
@@ -33,7 +34,10 @@ class ProducerCore:
         self._choices: dict[str, Choice] = {}
         self._queues: dict[str, dict[int, PartitionQueue]] = {}  # by topic and partition; those that hold records are the sender's too
         self._unplaced: dict[str, list[Delivery]] = {}  # their topics are not known yet
-        self._sender = Sender(self.cluster, settings, self._batch_settled)
+        self.transactions = None  # without a transactional id
+        if settings.transactional_id is not None:
+            self.transactions = ProducerTransactions(self.cluster, settings, self._run_sender, self._give_up_unsent)
+        self._sender = Sender(self.cluster, settings, self._batch_settled, self.transactions)
         self._placed_waiters: list[Promise[None]] = []
         self._closing = False
         self.cluster.when_updated(self._metadata_updated)
@@ -46,9 +50,12 @@ class ProducerCore:
         """Put records on their way, in this order."""
         now_ms = self.cluster.seams.clock.monotonic_ms()
         time_ms = self.cluster.seams.clock.now_ms()
+        closed = None if self.transactions is None else self.transactions.why_not()
         for record in records:
             if self._closing:
                 self._refuse([record], ClientClosed("the producer is closed"))
+            elif closed is not None:
+                self._refuse([record], closed)
             elif record.size > self.settings.max_request_size:
                 text = f"a record of {record.size} bytes is larger than max.request.size, {self.settings.max_request_size}"
                 self._refuse([record], KafkaError(ErrorCode.MESSAGE_TOO_LARGE, text))
@@ -75,6 +82,16 @@ class ProducerCore:
             await gather([batch.when_settled() for queue in self._sender.queues.values() for batch in queue])
         finally:
             self._sender.flushing -= 1
+
+    async def end_transaction(self, *, commit: bool) -> None:
+        """Commit or abort, when all that was appended before has its outcome. See `ProducerTransactions.end`."""
+        await self.required_transactions().end(commit=commit, settled=lambda: spawn(self.flush()))
+
+    def required_transactions(self) -> ProducerTransactions:
+        """IllegalState where there is no transactional id."""
+        if self.transactions is None:
+            raise IllegalState("this producer has no transactional.id")
+        return self.transactions
 
     async def close(self, *, timeout_ms: float) -> None:
         """Flush, for so long at most; what is not settled then fails with ClientTimeout."""
@@ -158,6 +175,9 @@ class ProducerCore:
             record.refuse(error)
         self._settled(records)
 
+    def _run_sender(self) -> None:
+        self._sender.run()
+
     def _batch_settled(self, batch: Batch) -> None:
         self._settled(batch.records)
 
@@ -168,12 +188,20 @@ class ProducerCore:
 
     def _give_up(self, timeout_ms: float) -> None:
         error = ClientTimeout(f"the producer was closed, and {timeout_ms:g} ms were not enough to send this")
+        self._give_up_unplaced(error)
+        self._sender.fail_all(error)
+        self._tell_placed()
+
+    def _give_up_unsent(self, error: Exception) -> None:
+        self._give_up_unplaced(error)
+        self._sender.fail_unsent(error)
+        self._tell_placed()
+
+    def _give_up_unplaced(self, error: Exception) -> None:
         for topic in list(self._unplaced):
             waiting = self._unplaced[topic]
             self._unplaced[topic] = []
             for record in waiting:
                 record.refuse(error)
             self._settled(waiting)
-        self._sender.fail_all(error)
         self._unplaced.clear()
-        self._tell_placed()

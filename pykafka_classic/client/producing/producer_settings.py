@@ -25,6 +25,8 @@ class ProducerSettings(ClientSettings):
 
     acks: int | str | None = None  # 0, 1 or all; None: 1, or all with idempotence
     enable_idempotence: bool = False
+    transactional_id: str | None = None  # with one, idempotence is on
+    transaction_timeout_ms: int = 60_000  # a transaction that takes longer is aborted by its coordinator
     compression_type: str = "none"
     linger_ms: int = 0
     batch_size: int = 16_384
@@ -39,6 +41,10 @@ class ProducerSettings(ClientSettings):
     def __post_init__(self) -> None:
         """Refuse what cannot work."""
         ClientSettings.__post_init__(self)
+        if self.transactional_id is not None:
+            if not self.transactional_id:
+                raise InvalidSetting("transactional.id is empty")
+            object.__setattr__(self, "enable_idempotence", True)
         if self.acks is not None and str(self.acks) not in _ACKS:
             raise InvalidSetting(f"acks is {self.acks!r}, not 0, 1 or all")
         try:

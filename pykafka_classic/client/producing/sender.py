@@ -18,6 +18,7 @@ from pykafka_classic.client.cluster_client import ClusterClient
 from pykafka_classic.client.producing.delivery import Batch
 from pykafka_classic.client.producing.producer_identity import NONE, ProducerIdentity
 from pykafka_classic.client.producing.producer_settings import ProducerSettings
+from pykafka_classic.client.producing.producer_transactions import ProducerTransactions
 from pykafka_classic.client.producing.record_accumulator import NEVER, PartitionQueue
 from pykafka_classic.common.clock import Timer, after
 from pykafka_classic.common.errors import ErrorCode, KafkaError
@@ -44,13 +45,16 @@ _TOO_LARGE: Final = frozenset({ErrorCode.MESSAGE_TOO_LARGE, ErrorCode.RECORD_LIS
 class Sender:
     """See the module. `settled` is called with each batch whose outcome is known."""
 
-    def __init__(self, cluster: ClusterClient, settings: ProducerSettings, settled: Callable[[Batch], None]) -> None:
+    def __init__(
+        self, cluster: ClusterClient, settings: ProducerSettings, settled: Callable[[Batch], None], transactions: ProducerTransactions | None = None
+    ) -> None:
         self.queues: dict[TopicPartition, PartitionQueue] = {}
         self.flushing = 0  # how many wait for everything to be sent
         self._cluster = cluster
         self._settings = settings
         self._settled = settled
-        self._identity = ProducerIdentity() if settings.enable_idempotence else None
+        self._transactions = transactions
+        self._identity = transactions.identity if transactions is not None else ProducerIdentity() if settings.enable_idempotence else None
         self._asking_identity = False
         self._requests: dict[int, int] = {}  # in flight, by broker id
         self._preparing: set[int] = set()
@@ -91,6 +95,16 @@ class Sender:
                 self._finish(batch, error)
         self.queues.clear()
 
+    def fail_unsent(self, error: Exception) -> None:
+        """Give up what is not on its way."""
+        for queue in list(self.queues.values()):
+            batches = [*queue.retries, *queue.waiting]
+            queue.sequences.has_gap |= bool(queue.retries)
+            queue.retries.clear()
+            queue.waiting.clear()
+            for batch in batches:
+                self._finish(batch, error)
+
     # Which, and when
 
     def _due_queues(self, now_ms: float) -> tuple[dict[int, list[PartitionQueue]], float]:
@@ -124,10 +138,19 @@ class Sender:
     def _has_numbers(self, queue: PartitionQueue) -> bool:
         if self._identity is None:
             return True
+        if self._transactions is not None and not self._transaction_admits(self._transactions, self._identity, queue):
+            return False
         if queue.in_flight or queue.sequences.settle(self._identity, queue.retries):
             return True
         self._ask_identity()
         return False
+
+    @staticmethod
+    def _transaction_admits(transactions: ProducerTransactions, identity: ProducerIdentity, queue: PartitionQueue) -> bool:
+        sequences = queue.sequences
+        if sequences.producer == identity.current and (sequences.has_gap or (sequences.unresolved and not queue.retries)):
+            return False  # the transaction is broken: its abort brings the next epoch
+        return transactions.admits(queue.partition)
 
     def _expire(self, now_ms: float) -> None:
         for queue in list(self.queues.values()):
@@ -136,6 +159,7 @@ class Sender:
                     queue.sequences.unresolved = True
                 text = f"{len(batch.records)} record(s) for {batch.partition} expired: {self._settings.delivery_timeout_ms} ms have passed since they came"
                 self._finish(batch, ClientTimeout(text))
+                self._break_transaction(ClientTimeout(text))
 
     def _set_timer(self, due_ms: float) -> None:
         clock = self._cluster.seams.clock
@@ -175,6 +199,7 @@ class Sender:
             size += batch.size
             if self._identity is not None and batch.producer == NONE:
                 queue.sequences.number(batch)
+                batch.is_transactional = self._transactions is not None
             taken.append(batch)
             self.queues[queue.partition] = self.queues.pop(queue.partition)  # who was served goes to the end of the line
         return taken
@@ -217,7 +242,10 @@ class Sender:
         for batch in batches:
             topics.setdefault(batch.partition.topic, []).append(PartitionProduceData(batch.partition.partition, batch.encoded()))
         request = ProduceRequest(
-            acks=self._settings.required_acks, timeout_ms=self._settings.request_timeout_ms, topic_data=[TopicProduceData(*each) for each in topics.items()]
+            transactional_id=self._settings.transactional_id,
+            acks=self._settings.required_acks,
+            timeout_ms=self._settings.request_timeout_ms,
+            topic_data=[TopicProduceData(*each) for each in topics.items()],
         )
         return spawn(node.send(request, version=version))
 
@@ -288,6 +316,8 @@ class Sender:
         sequences = queue.sequences
         if self._identity is None or batch.producer == NONE:
             return code.retriable
+        if self._transactions is not None:  # another epoch than the coordinator's is not ours to choose
+            return code.retriable or (code is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER and not queue.is_oldest(batch))
         if code is ErrorCode.UNKNOWN_PRODUCER_ID:
             sequences.has_gap |= batch.producer == sequences.producer
             log.info("%s has forgotten us (log start %d, last acknowledged %d)", batch.partition, log_start_offset, sequences.last_acked_offset)
@@ -316,6 +346,11 @@ class Sender:
         if batch.producer == queue.sequences.producer and batch.producer != NONE:
             queue.sequences.has_gap = True
         self._finish(batch, error)
+        self._break_transaction(error)
+
+    def _break_transaction(self, error: Exception) -> None:
+        if self._transactions is not None:
+            self._transactions.failed(error)
 
     def _finish(self, batch: Batch, error: Exception) -> None:
         batch.fail(error)

@@ -12,7 +12,6 @@ Mirrors kafka.coordinator.transaction.{TransactionMarkerChannelManager, Transact
 from __future__ import annotations
 
 import logging
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple, Protocol
@@ -22,7 +21,7 @@ from pykafka_classic.common.clock import Clock, after
 from pykafka_classic.common.config import KafkaConfig
 from pykafka_classic.common.errors import ErrorCode
 from pykafka_classic.common.promise import Promise, spawn
-from pykafka_classic.common.topic_partition import TopicPartition
+from pykafka_classic.common.topic_partition import TopicPartition, by_topic
 from pykafka_classic.coordinator.transaction.transaction_metadata import Row, TransactionMetadata
 from pykafka_classic.coordinator.transaction.transaction_store import Term, TransactionStore
 from pykafka_classic.protocol.messages.write_txn_markers import (
@@ -247,15 +246,12 @@ class MarkerChannels:
 
 
 def _marker(completion: Completion, partitions: Iterable[TopicPartition]) -> WritableTxnMarker:
-    topics: defaultdict[str, list[int]] = defaultdict(list)
-    for topic, partition in sorted(partitions):
-        topics[topic].append(partition)
     row = completion.transaction.row
     return WritableTxnMarker(
         producer_id=row.producer_id,
         producer_epoch=row.producer_epoch,
         transaction_result=completion.commit,
-        topics=[WritableTxnMarkerTopic(name=name, partition_indexes=indexes) for name, indexes in topics.items()],
+        topics=[WritableTxnMarkerTopic(name=name, partition_indexes=indexes) for name, indexes in by_topic(partitions).items()],
         coordinator_epoch=completion.term.epoch,
     )
 

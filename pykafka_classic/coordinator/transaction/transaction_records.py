@@ -5,11 +5,10 @@ Key: the transactional id. Value: its row; null: forgotten.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from struct import Struct
 from typing import Final
 
-from pykafka_classic.common.topic_partition import TopicPartition
+from pykafka_classic.common.topic_partition import TopicPartition, by_topic
 from pykafka_classic.coordinator.transaction.transaction_metadata import Row, TransactionState
 from pykafka_classic.protocol.codec import decode, encode
 from pykafka_classic.protocol.messages.transaction_log_key import TransactionLogKey
@@ -27,15 +26,12 @@ def key(transactional_id: str) -> bytes:
 
 def value(row: Row) -> bytes:
     """A row. Empty says null instead of partitions."""
-    topics: defaultdict[str, list[int]] = defaultdict(list)
-    for topic, partition in sorted(row.partitions):
-        topics[topic].append(partition)
     message = TransactionLogValue(
         producer_id=row.producer_id,
         producer_epoch=row.producer_epoch,
         transaction_timeout_ms=row.timeout_ms,
         transaction_status=row.state,
-        transaction_partitions=None if row.state is TransactionState.EMPTY else [PartitionsSchema(*each) for each in topics.items()],
+        transaction_partitions=None if row.state is TransactionState.EMPTY else [PartitionsSchema(*each) for each in by_topic(row.partitions).items()],
         transaction_last_update_timestamp_ms=row.update_ms,
         transaction_start_timestamp_ms=row.start_ms,
     )

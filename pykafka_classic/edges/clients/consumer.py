@@ -30,6 +30,7 @@ from pykafka_classic.client.consuming.consumer_core import ConsumerCore
 from pykafka_classic.client.consuming.consumer_settings import ConsumerSettings
 from pykafka_classic.client.consuming.offset_lookup import FoundOffset
 from pykafka_classic.client.fetched_records import ConsumerRecord
+from pykafka_classic.client.group_metadata import GroupMetadata
 from pykafka_classic.client.offset_and_metadata import OffsetAndMetadata
 from pykafka_classic.client.starts import Start, Word, parse_start
 from pykafka_classic.common.promise import Promise, spawn
@@ -231,6 +232,10 @@ class Consumer:
                 on_done(error if isinstance(error, Exception) else None)
 
         self._thread.call_soon(lambda: spawn(self._core.commit(wanted)).when_settled(done))
+
+    def group_metadata(self) -> GroupMetadata:
+        """For `Producer.send_offsets_to_transaction`: on whose behalf, and in which generation of the group. IllegalState without a group."""
+        return self._thread.get(self._core.group_metadata)
 
     def committed(self, partitions: Iterable[PartitionName]) -> dict[TopicPartition, OffsetAndMetadata]:
         """What the group has committed, of those partitions where it has. IllegalState, KafkaError, ClientTimeout."""

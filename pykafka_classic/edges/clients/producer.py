@@ -26,10 +26,13 @@ from typing import Any, Final, Self
 
 from pykafka_classic.client.client_errors import ClientClosed, ClientTimeout
 from pykafka_classic.client.client_settings import keywords_of, settings_of
+from pykafka_classic.client.group_metadata import GroupMetadata
+from pykafka_classic.client.offset_and_metadata import OffsetAndMetadata
 from pykafka_classic.client.producing.delivery import Callback, Delivery, Headers, RecordMetadata
 from pykafka_classic.client.producing.producer_core import ProducerCore
 from pykafka_classic.client.producing.producer_settings import ProducerSettings
 from pykafka_classic.common.promise import spawn
+from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.edges.clients.client_thread import ClientThread
 from pykafka_classic.edges.clients.seams import make_seams
 
@@ -154,6 +157,38 @@ class Producer:
         """How many partitions a topic has. KafkaError, ClientTimeout."""
         return self._thread.call(lambda: spawn(self._core.partition_count(topic)))
 
+    # Transactions (with the setting `transactional_id`)
+
+    def init_transactions(self) -> None:
+        """Become the producer of the transactional id: whoever was it before is fenced, what it left open is aborted. KafkaError, ClientTimeout."""
+        self._thread.call(lambda: spawn(self._core.required_transactions().initialize()))
+
+    def begin_transaction(self) -> None:
+        """What is sent from now on counts when it is committed, or not at all. IllegalState."""
+        self._thread.call(lambda: spawn(self._begin()))
+
+    def send_offsets_to_transaction(self, offsets: Mapping[TopicPartition, OffsetAndMetadata | int], group: str | GroupMetadata) -> None:
+        """Commit offsets of a group together with the transaction.
+
+        Args:
+            offsets: the next one to read of each partition.
+            group: its id, or a member's `Consumer.group_metadata()`, by which a member of an older generation is refused.
+
+        Raises:
+            KafkaError: it was refused; abort. ClientTimeout.
+        """
+        wanted = {each: offset if isinstance(offset, OffsetAndMetadata) else OffsetAndMetadata(offset) for each, offset in offsets.items()}
+        whose = group if isinstance(group, GroupMetadata) else GroupMetadata(group)
+        self._thread.call(lambda: spawn(self._core.required_transactions().send_offsets(wanted, whose)))
+
+    def commit_transaction(self) -> None:
+        """Wait until everything is sent, and let it count. Raises the error of a record that could not be sent: abort then. ClientTimeout: call it again."""
+        self._thread.call(lambda: spawn(self._end(commit=True)))
+
+    def abort_transaction(self) -> None:
+        """Nothing that was sent since `begin_transaction` counts. ClientTimeout: call it again."""
+        self._thread.call(lambda: spawn(self._end(commit=False)))
+
     def close(self, *, timeout_ms: float | None = None) -> None:
         """Send what waits, then let go; after `timeout_ms` (default: `delivery_timeout_ms`) what is left fails with ClientTimeout. May be called again."""
         with self._changed:
@@ -189,6 +224,14 @@ class Producer:
             self._scheduled = False
             records, self._inbox = self._inbox, deque()
         self._core.append(records)
+
+    async def _begin(self) -> None:
+        self._take_inbox()  # what was sent before must not count as sent in it
+        self._core.required_transactions().begin()
+
+    async def _end(self, *, commit: bool) -> None:
+        self._take_inbox()
+        await self._core.end_transaction(commit=commit)
 
     async def _flush(self) -> None:
         self._take_inbox()

@@ -24,10 +24,10 @@ from typing import Any, TypeVar
 from twisted.internet.defer import Deferred, ensureDeferred, maybeDeferred
 from twisted.python.failure import Failure
 
+from pykafka_classic.client.client_errors import IllegalState
 from pykafka_classic.client.client_settings import settings_of
 from pykafka_classic.client.cluster_metadata import TopicInfo
 from pykafka_classic.client.consuming.consumer_core import ConsumerCore
-from pykafka_classic.client.consuming.consumer_errors import IllegalState
 from pykafka_classic.client.consuming.consumer_settings import ConsumerSettings
 from pykafka_classic.client.consuming.offset_lookup import FoundOffset
 from pykafka_classic.client.fetched_records import ConsumerRecord

@@ -13,17 +13,20 @@ async def main() -> None:
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from twisted.internet.defer import Deferred
 
 from pykafka_classic.client.client_errors import ClientClosed, ClientTimeout
 from pykafka_classic.client.client_settings import settings_of
+from pykafka_classic.client.group_metadata import GroupMetadata
+from pykafka_classic.client.offset_and_metadata import OffsetAndMetadata
 from pykafka_classic.client.producing.delivery import Delivery, Headers, RecordMetadata
 from pykafka_classic.client.producing.producer_core import ProducerCore
 from pykafka_classic.client.producing.producer_settings import ProducerSettings
 from pykafka_classic.common.promise import spawn
+from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.edges.clients.producer import as_bytes
 from pykafka_classic.edges.clients.seams import make_seams
 from pykafka_classic.edges.deferreds import as_deferred
@@ -107,6 +110,29 @@ class TwistedProducer:
         """Fires when all that was sent before has its outcome; nothing lingers meanwhile."""
         self._take_inbox()
         return as_deferred(spawn(self._core.flush()))
+
+    def init_transactions(self) -> Deferred[None]:
+        """See `Producer.init_transactions`."""
+        return as_deferred(spawn(self._core.required_transactions().initialize()))
+
+    def begin_transaction(self) -> None:
+        """See `Producer.begin_transaction`."""
+        self._take_inbox()
+        self._core.required_transactions().begin()
+
+    def send_offsets_to_transaction(self, offsets: Mapping[TopicPartition, OffsetAndMetadata], group: GroupMetadata) -> Deferred[None]:
+        """See `Producer.send_offsets_to_transaction`."""
+        return as_deferred(spawn(self._core.required_transactions().send_offsets(offsets, group)))
+
+    def commit_transaction(self) -> Deferred[None]:
+        """See `Producer.commit_transaction`."""
+        self._take_inbox()
+        return as_deferred(spawn(self._core.end_transaction(commit=True)))
+
+    def abort_transaction(self) -> Deferred[None]:
+        """See `Producer.abort_transaction`."""
+        self._take_inbox()
+        return as_deferred(spawn(self._core.end_transaction(commit=False)))
 
     def partition_count(self, topic: str) -> Deferred[int]:
         """How many partitions a topic has. KafkaError, ClientTimeout."""

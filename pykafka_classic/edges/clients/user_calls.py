@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from queue import SimpleQueue
 from typing import TypeAlias, TypeVar
 
-from pykafka_classic.client.consuming.consumer_errors import IllegalState
+from pykafka_classic.client.client_errors import IllegalState
 from pykafka_classic.common.promise import Promise
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.edges.clients.client_thread import ClientThread

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from pykafka_classic.client.client_errors import ClientClosed, InvalidSetting
+from pykafka_classic.client.client_errors import ClientClosed, IllegalState, InvalidSetting
 from pykafka_classic.client.client_settings import settings_of
 from pykafka_classic.client.consuming.consumer_core import ConsumerCore
-from pykafka_classic.client.consuming.consumer_errors import IllegalState, LogTruncated, NoOffset
+from pykafka_classic.client.consuming.consumer_errors import LogTruncated, NoOffset
 from pykafka_classic.client.consuming.consumer_settings import ConsumerSettings
 from pykafka_classic.client.fetched_records import ConsumerRecord
 from pykafka_classic.client.starts import AtOffset, LastN, Word

@@ -1,4 +1,4 @@
-"""The way to a group's coordinator: found when it is needed, forgotten when it has moved or does not answer.
+"""The way to the coordinator of a group, or of a transactional id: found when it is needed, forgotten when it has moved or does not answer.
 
 Source: 2.8:clients/src/main/java/org/apache/kafka/clients/consumer/internals/AbstractCoordinator.java.
 """
@@ -17,7 +17,10 @@ from pykafka_classic.protocol.api_keys import ApiKey
 from pykafka_classic.protocol.network import Disconnected
 from pykafka_classic.protocol.schema import Message
 
-log = logging.getLogger("kafka.clients.consumer.ConsumerCoordinator")
+log = logging.getLogger("kafka.clients.Coordinator")
+
+GROUP: Final = 0
+TRANSACTION: Final = 1
 
 _MOVED: Final = frozenset({ErrorCode.NOT_COORDINATOR, ErrorCode.COORDINATOR_NOT_AVAILABLE})
 
@@ -25,9 +28,11 @@ _MOVED: Final = frozenset({ErrorCode.NOT_COORDINATOR, ErrorCode.COORDINATOR_NOT_
 class CoordinatorLink:
     """See the module."""
 
-    def __init__(self, cluster: ClusterClient, group_id: str) -> None:
+    def __init__(self, cluster: ClusterClient, key: str, *, key_type: int = GROUP) -> None:
         self.cluster = cluster
-        self.group_id = group_id
+        self.key = key
+        self._key_type = key_type
+        self._of = f"{'transactional id' if key_type == TRANSACTION else 'group'} {key!r}"
         self._node: BrokerNode | None = None
         self._finding: Promise[BrokerNode] | None = None
 
@@ -40,7 +45,7 @@ class CoordinatorLink:
         """The coordinator. KafkaError (retriable: it is not there yet), Disconnected."""
         if self._node is None:
             if self._finding is None:
-                finding = self._finding = spawn(self.cluster.coordinator(self.group_id))
+                finding = self._finding = spawn(self.cluster.coordinator(self.key, key_type=self._key_type))
                 finding.when_settled(self._found)
                 return await finding
             return await self._finding
@@ -65,13 +70,13 @@ class CoordinatorLink:
         error = ErrorCode(code)
         if error in _MOVED:
             self.lost()
-        raise KafkaError(error, f"{what} of group {self.group_id!r}: {error.message}")
+        raise KafkaError(error, f"{what} of {self._of}: {error.message}")
 
     def lost(self, node: BrokerNode | None = None) -> None:
         """Look for it anew next time."""
         if node is None or node is self._node:
             if self._node is not None:
-                log.info("The coordinator of group %s, %s, is lost", self.group_id, self._node)
+                log.info("The coordinator of %s, %s, is lost", self._of, self._node)
             self._node = None
 
     def _found(self, finding: Promise[BrokerNode]) -> None:

@@ -1,6 +1,8 @@
 """`kafka-producer-perf-test.sh --topic T --num-records N --record-size S --throughput R --producer-props bootstrap.servers=HOST:PORT ...`.
 
-Differs from Kafka: no transactions, no --print-metrics (there are none).
+With --transaction-duration-ms the records go in transactions, each of which is committed once it has lasted so long; --transactional-id names whose.
+
+Differs from Kafka: no --print-metrics (there are none).
 
 Source: facts/tools.md 15; 2.8 ProducerPerformance.java.
 """
@@ -13,7 +15,8 @@ import time
 from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from pykafka_classic.cli.arguments import Arguments, execute
 from pykafka_classic.cli.command import CommandFailed, Console, run_program
@@ -35,6 +38,8 @@ def parser() -> Arguments:
     found.add_argument("--throughput", type=int, required=True, help="about how many a second; -1: as many as possible")
     found.add_argument("--producer-props", nargs="+", default=[], metavar="PROP-NAME=PROP-VALUE", help="settings of the producer, as bootstrap.servers=...")
     found.add_argument("--producer.config", dest="config_file", metavar="CONFIG-FILE", help="a file of settings; --producer-props count before it")
+    found.add_argument("--transactional-id", default="performance-producer-default-transactional-id", help="whose transactions they are")
+    found.add_argument("--transaction-duration-ms", type=int, default=0, help="how long a transaction lasts before it is committed (default: 0, none is begun)")
     sizes = found.add_mutually_exclusive_group(required=True)
     sizes.add_argument("--record-size", type=int, help="size of each record, in bytes")
     sizes.add_argument("--payload-file", help="a file of records, of which one is chosen by lot each time")
@@ -48,6 +53,8 @@ def body(options: Namespace, console: Console) -> None:
 
     payloads = _payloads(options)
     settings = _settings(options, console)
+    if options.transaction_duration_ms > 0:
+        settings["transactional_id"] = options.transactional_id
     server = settings.pop("bootstrap_servers", "")
     if not server:
         raise CommandFailed("No broker is named: --producer-props bootstrap.servers=HOST:PORT is wanted, or --producer.config.")
@@ -100,8 +107,9 @@ def _measure(producer: Producer, options: Namespace, payloads: Sequence[bytes], 
         if line is not None:
             console.say(line)
 
-    with producer:
+    with producer, _Transactions(producer, options.transaction_duration_ms / 1000) as transactions:
         for number in range(options.num_records):
+            transactions.next()
             value = payloads[0] if len(payloads) == 1 else random.choice(payloads)
             now = time.monotonic()
             producer.send(options.topic, value, on_delivery=lambda _, error, now=now, value=value: told(now, len(value), error))  # type: ignore[misc]
@@ -109,6 +117,33 @@ def _measure(producer: Producer, options: Namespace, payloads: Sequence[bytes], 
                 time.sleep(max(0.0, began + (number + 1) / options.throughput - time.monotonic()))
         producer.flush()
     console.say(statistics.total(time.monotonic() * 1000))
+
+
+class _Transactions:
+    """Begins one with the first record, and the next when the one before has lasted `duration_s`; without a duration none."""
+
+    def __init__(self, producer: Producer, duration_s: float) -> None:
+        self._producer = producer
+        self._duration_s = duration_s
+        self._ends = 0.0  # the one that is open; 0: none is
+
+    def __enter__(self) -> Self:
+        if self._duration_s > 0:
+            self._producer.init_transactions()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._ends and error is None:
+            self._producer.commit_transaction()
+
+    def next(self) -> None:
+        """Before each record."""
+        if self._duration_s <= 0 or time.monotonic() < self._ends:
+            return
+        if self._ends:
+            self._producer.commit_transaction()
+        self._producer.begin_transaction()
+        self._ends = time.monotonic() + self._duration_s
 
 
 def main(arguments: Sequence[str], console: Console) -> int:

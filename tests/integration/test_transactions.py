@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import threading
 import time
 from abc import ABC, abstractmethod
@@ -145,6 +147,16 @@ def test_javas_perf_test_produces_in_transactions(cluster: LocalCluster) -> None
     )
     assert "2000 records sent" in told
     assert len(committed_values(cluster, "perf")) == 2_000
+
+
+def test_our_perf_test_produces_in_transactions(cluster: LocalCluster) -> None:
+    create_topic(cluster.bootstrap, "our-perf", partitions=2)
+    command = [sys.executable, "-m", "pykafka_classic.cli.producer_perf_test", "--topic", "our-perf", "--num-records", "2000", "--record-size", "100"]
+    command += ["--throughput", "2000", "--producer-props", f"bootstrap.servers={cluster.bootstrap}", "--transaction-duration-ms", "100"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, "2000 records sent" in done.stdout) == (0, True), done.stdout + done.stderr
+    assert len(committed_values(cluster, "our-perf")) == 2_000
+    assert sum(end_offsets(cluster.bootstrap, "our-perf").values()) > 2_002  # markers of several transactions
 
 
 def committed_offsets(cluster: LocalCluster, group_id: str, topic: str, partitions: int) -> list[int]:

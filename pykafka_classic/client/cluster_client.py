@@ -95,13 +95,17 @@ class ClusterClient:
                 raise KafkaError(error, f"topic {name!r} is not there after {timeout_ms:g} ms: {error.message}")
             await self.update()
 
-    async def partitions_exist(self, partitions: Iterable[TopicPartition], *, timeout_ms: float) -> None:
-        """KafkaError (UNKNOWN_TOPIC_OR_PARTITION) where one does not."""
+    async def partitions_exist(self, partitions: Iterable[TopicPartition], *, timeout_ms: float, patient: bool = False) -> None:
+        """KafkaError (UNKNOWN_TOPIC_OR_PARTITION) where one does not. `patient`: a topic that is there may get the partition in that time."""
+        deadline_ms = self.seams.clock.monotonic_ms() + timeout_ms
         for each in partitions:
             topic = await self.topic(each.topic, timeout_ms=timeout_ms)
-            if each.partition not in topic.partitions:
-                text = f"there is no partition {each}: {each.topic} has {topic.partition_count}"
-                raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, text)
+            while each.partition not in topic.partitions:
+                if not patient or self.seams.clock.monotonic_ms() >= deadline_ms:
+                    text = f"there is no partition {each}: {each.topic} has {topic.partition_count}"
+                    raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, text)
+                await self.update()
+                topic = await self.topic(each.topic, timeout_ms=timeout_ms)
 
     # Brokers
 

@@ -320,6 +320,21 @@ def interrupt(process: subprocess.Popen[bytes]) -> None:
     assert b"Traceback" not in process.stderr.read()
 
 
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="there is no /proc here, which shows the threads of a process")
+@pytest.mark.parametrize("words", [["znodes", "--watch"], ["follow"], ["consume", "flights"], ["produce", "flights"]], ids=lambda words: words[0])
+@pytest.mark.usefixtures("topics")
+def test_ctrl_c_never_reaches_a_thread_that_cannot_hear_it(cluster: LocalCluster, started: Any, words: list[str]) -> None:
+    """A signal that the kernel gives to another thread than the main one is lost while that waits (the watch was seen to hang so, under load)."""
+    process = started(*words, "-b", cluster.bootstrap)
+
+    def others() -> list[str]:
+        status = [path.read_text() for path in Path(f"/proc/{process.pid}/task").glob("*/status") if path.parent.name != str(process.pid)]
+        return [line.split()[1] for text in status for line in text.splitlines() if line.startswith("SigBlk:")]
+
+    wait_until(lambda: len(others()) > 0, seconds=30)
+    assert all(int(mask, 16) >> (signal.SIGINT - 1) & 1 for mask in others())
+
+
 @pytest.mark.usefixtures("topics")
 class TestWhatGoesOn:
     """Commands that last until Ctrl-C."""

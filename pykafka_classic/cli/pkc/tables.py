@@ -122,3 +122,17 @@ class Screen:
     def note(self, text: str) -> None:
         """Beside the result: on stderr."""
         self.console.complain(text)
+
+
+class Connection:
+    """Tells, once each time, that ZooKeeper is lost and that it is there again."""
+
+    def __init__(self, screen: Screen) -> None:
+        self._screen = screen
+        self._stands = True
+
+    def tell(self, stands: bool) -> None:
+        """How it is now."""
+        if stands != self._stands:
+            self._stands = stands
+            self._screen.note("The connection to ZooKeeper stands again." if stands else "The connection to ZooKeeper is lost; it is tried again and again.")

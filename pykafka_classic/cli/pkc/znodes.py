@@ -13,7 +13,7 @@ from pykafka_classic.cli.command import CommandFailed
 from pykafka_classic.cli.pkc import znode_tree
 from pykafka_classic.cli.pkc.cluster import Cluster, cluster_options, json_option
 from pykafka_classic.cli.pkc.main import console_of
-from pykafka_classic.cli.pkc.tables import Screen, as_json
+from pykafka_classic.cli.pkc.tables import Connection, Screen, as_json
 from pykafka_classic.cli.pkc.znode_tree import Line
 from pykafka_classic.monitor.znodes import ROOT, Change, Mark, sort_key
 
@@ -46,10 +46,12 @@ def znodes(ctx: click.Context, /, path: str, brokers: str | None, zookeeper: str
         if not mirror.nodes and not given["watch"]:
             raise CommandFailed(f"There is no node {root} in ZooKeeper at {zk.connect}.")
         _show_tree(screen, mirror, root)
+        connection = Connection(screen)
         while given["watch"]:
             changes = mirror.next_changes()
             if changes:
                 _show_changes(screen, changes, root)
+            connection.tell(mirror.connected)
 
 
 def _is_wanted(path: str, root: str, depth: int | None) -> bool:

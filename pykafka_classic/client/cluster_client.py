@@ -43,6 +43,7 @@ class ClusterClient:
         self.metadata = ClusterMetadata()
         self.topics: frozenset[str] | None = frozenset()
         self.closed = False
+        self._lost = False  # nobody could be asked, and that was told
         self._allow_auto_topic_creation = allow_auto_topic_creation
         self._nodes: dict[tuple[str, int, str], BrokerNode] = {}
         self._update: Promise[None] | None = None
@@ -190,6 +191,9 @@ class ClusterClient:
         finally:
             self._last_update_ms = clock.monotonic_ms()
             self._set_refresh_timer()
+        if self._lost:
+            self._lost = False
+            log.warning("The brokers answer again")
         self.metadata = self.metadata.updated(response, is_all=wanted is None)
         self._drop_nodes()
         if any(topic.error.invalid_metadata for topic in self.metadata.topics.values()):
@@ -215,7 +219,8 @@ class ClusterClient:
 
     def _log_failure(self, update: Promise[None]) -> None:
         error = update.error()
-        if error is not None and not self.closed:  # what was under way when the client was closed concerns nobody
+        if error is not None and not self.closed and not self._lost:  # what was under way when the client was closed concerns nobody
+            self._lost = True  # told once, however often it is tried
             log.warning("Metadata cannot be had: %s", error)
 
     def _update_ended(self, _: Promise[None]) -> None:

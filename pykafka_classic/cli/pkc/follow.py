@@ -35,14 +35,14 @@ def follow(ctx: click.Context, /, brokers: str | None, zookeeper: str | None, as
     screen = Screen(console_of(ctx), as_json=as_json)
     with Cluster(brokers, zookeeper).zookeeper() as zk:
         mirror = WaitingMirror(zk.adapter, wanted=is_wanted)
+        Connection(screen, zk.adapter.zk)
         mirror.read()
         screen.note(_opening(mirror, zk.connect))
-        teller, connection = Teller(mirror.nodes), Connection(screen)
+        teller = Teller(mirror.nodes)
         while True:
             for change in mirror.next_changes():
                 for event in teller.tell(change):
                     _show(screen, event)
-            connection.tell(mirror.connected)
 
 
 def _opening(mirror: WaitingMirror, connect: str) -> str:

@@ -42,16 +42,15 @@ def znodes(ctx: click.Context, /, path: str, brokers: str | None, zookeeper: str
     screen = Screen(console_of(ctx), as_json=bool(given["as_json"]))
     with Cluster(brokers, zookeeper).zookeeper() as zk:
         mirror = WaitingMirror(zk.adapter, root, wanted=lambda each: _is_wanted(each, root, given["depth"]), watching=bool(given["watch"]))
+        Connection(screen, zk.adapter.zk)
         mirror.read()
         if not mirror.nodes and not given["watch"]:
             raise CommandFailed(f"There is no node {root} in ZooKeeper at {zk.connect}.")
         _show_tree(screen, mirror, root)
-        connection = Connection(screen)
         while given["watch"]:
             changes = mirror.next_changes()
             if changes:
                 _show_changes(screen, changes, root)
-            connection.tell(mirror.connected)
 
 
 def _is_wanted(path: str, root: str, depth: int | None) -> bool:

@@ -217,6 +217,29 @@ class TestTheCluster:
         assert (row["kafka"], row["zookeeper"], row["lag"]) == (None, 1, 2)
         assert said("lag", "old", "-b", cluster.bootstrap).splitlines()[-1] == "old: 2 records behind, 1 partition, no members"
 
+    def test_a_groups_offsets_are_carried_from_one_store_to_the_other_only_when_that_is_said(self, cluster: LocalCluster) -> None:
+        b = ("-b", cluster.bootstrap)
+        with BlockingZooKeeper(cluster.zookeeper.address) as zk:
+            path = consumers.offset_path("mover", "flights", 0)
+            steps = path.strip("/").split("/")
+            zk.submit(*(Create("/" + "/".join(steps[: depth + 1])) for depth in range(len(steps) - 1)), Create(path, b"2"))
+
+        def kept() -> tuple[int | None, int | None]:
+            (row,) = objects("lag", "mover", *b)
+            return row["kafka"], row["zookeeper"]
+
+        preview = said("offsets", "mover", "--to", "kafka", *b)
+        assert preview.splitlines()[-1] == "mover: 1 offset would be carried from ZooKeeper to Kafka; --execute does it"
+        assert kept() == (None, 2)
+        (row,) = objects("offsets", "mover", "--to", "kafka", "--execute", *b)
+        assert (row["action"], row["from_offset"], row["to_offset"], row["dry_run"]) == ("copied", 2, None, False)
+        assert kept() == (2, 2)
+        again = said("offsets", "mover", "--to", "kafka", "--execute", *b).splitlines()
+        assert "skip    both stores have this offset" in again[1]
+        assert again[-1] == "mover: no offsets carried from ZooKeeper to Kafka"
+        assert said("offsets", "radio", "--to", "kafka", *b) == "radio: ZooKeeper holds no offset of it\n"
+        assert run("offsets", "movr", "--to", "kafka", *b).stderr == b"There is no group 'movr'. Did you mean mover?\n"
+
     @pytest.mark.parametrize(
         ("line", "proposed"),
         [

@@ -9,3 +9,5 @@ Mirrors Apache Kafka 2.8 in ZooKeeper mode: core/src/main/scala/kafka, and of th
 Differs from Kafka: one thread decides, where Kafka has many and locks; what blocks (disk syncs, recovery) is handed to threads through seams. README.md lists
 what is not there.
 """
+
+__version__ = "0.1.0"

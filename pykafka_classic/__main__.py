@@ -10,10 +10,10 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Callable, Sequence
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Final
 
+from pykafka_classic import __version__
 from pykafka_classic.common.config import ConfigError, KafkaConfig
 from pykafka_classic.common.log4j import Log4jError
 from pykafka_classic.common.properties import parse_properties
@@ -69,11 +69,7 @@ def complaint(error: Exception, arguments: Sequence[str]) -> str:
 
 def program_version() -> str:
     """As `--version` prints it: the release of this program, and the Kafka that it follows."""
-    try:
-        own = version("pykafka_classic")
-    except PackageNotFoundError:
-        own = "checkout"
-    return f"{own} (follows Apache Kafka 2.8)"
+    return f"{__version__} (follows Apache Kafka 2.8)"
 
 
 def main(arguments: Sequence[str], *, set_up_logs: Callable[[], None] = set_up_logging) -> int:

@@ -28,6 +28,7 @@ from pykafka_classic.edges.broker_reactor import install_broker_reactor
 from pykafka_classic.edges.log_files import has_terminal, reopen_all
 from pykafka_classic.edges.logging_setup import name_broker
 from pykafka_classic.edges.reactor import Reactor
+from pykafka_classic.edges.service_manager import READY, STOPPING, notify
 from pykafka_classic.edges.twisted_server import CannotListen
 from pykafka_classic.edges.zookeeper import ZooKeeperUnavailable
 from pykafka_classic.log.log_directory import LogDirectoryError
@@ -329,6 +330,7 @@ class BrokerProcess:
         if self._stopping or self._started is None:
             return
         self._stopping = True
+        notify(STOPPING, "stopping")
         self._started.when_settled(lambda _: spawn(self._server.shutdown()).when_settled(self._stopped))
 
     def _started_or_not(self, outcome: Promise[None]) -> None:
@@ -336,6 +338,8 @@ class BrokerProcess:
         if error is None:
             gc.collect()
             gc.freeze()  # what the start made lives as long as the broker: no collection need look at it again
+            if not self._stopping:
+                notify(READY, "serving")
             return
         self.exit_status = 1
         expected = isinstance(error, START_FAILURES)

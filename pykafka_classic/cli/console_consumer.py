@@ -10,11 +10,13 @@ Source: facts/tools.md 6; 2.8 ConsoleConsumer.scala.
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from pykafka_classic.cli.command import FAILED, INTERRUPTED, OK, CommandFailed, Console, Tool, run_tool
 from pykafka_classic.cli.command_options import Argument, Option, Options, UsageError
+from pykafka_classic.common.errors import ErrorCode, KafkaError
 
 if TYPE_CHECKING:
     from pykafka_classic.cli.console_formatters import Formatter
@@ -25,6 +27,7 @@ BOOTSTRAP: Final = "bootstrap-server"
 DEFAULT_FORMATTER: Final = "kafka.tools.DefaultMessageFormatter"
 WITHOUT_END: Final = -1
 LOOK_MS: Final = 100
+PATIENCE_MS: Final = 1_000
 LEAVE_MS: Final = 2_000  # after Ctrl-C: to commit, and to leave the group
 
 OPTIONS: Final = (
@@ -116,13 +119,14 @@ class Reading:
         self._options = options
         self._console = console
         self._count = 0
+        self._limit_ms = options.integer("timeout-ms") if options.has("timeout-ms") else WITHOUT_END
 
     def run(self, shown: Formatter, offset: int | str | None) -> int:
         """Read until enough has come, nothing comes any more, or somebody stops it; the exit status."""
         status, leave_ms = OK, None
         try:
-            self._begin(offset)
-            self._print(shown)
+            if self._begin(offset):
+                self._print(shown)
         except KeyboardInterrupt:
             status, leave_ms = INTERRUPTED, LEAVE_MS
         except BrokenPipeError:
@@ -134,11 +138,13 @@ class Reading:
         self._finish(leave_ms)
         return status
 
-    def _begin(self, offset: int | str | None) -> None:
+    def _begin(self, offset: int | str | None) -> bool:
+        """False where there is nothing to read when --timeout-ms is over."""
         options = self._options
         if options.has("partition"):
             partition = (options.text("topic"), options.integer("partition"))
-            self._consumer.assign([partition])
+            if not self._assign(partition):
+                return False
             if isinstance(offset, int):
                 self._consumer.seek(partition, offset)
             else:
@@ -148,10 +154,30 @@ class Reading:
             self._consumer.subscribe(f"^(?:{expression})")
         else:
             self._consumer.subscribe([options.text("topic")])
+        return True
+
+    def _assign(self, partition: tuple[str, int]) -> bool:
+        """Wait for a partition that is not there, as Kafka's tool does; the user is told."""
+        deadline = time.monotonic() + self._limit_ms / 1000
+        told = False
+        while True:
+            left_ms = max((deadline - time.monotonic()) * 1000, 0) if self._limit_ms >= 0 else PATIENCE_MS
+            try:
+                self._consumer.assign([partition], patience_ms=min(left_ms, PATIENCE_MS))
+            except KafkaError as error:
+                if error.code is not ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
+                    raise
+                if not told:
+                    self._console.complain(f"Waiting for partition {partition[0]}-{partition[1]}, which is not there: {error}")
+                    told = True
+                if self._limit_ms >= 0 and time.monotonic() >= deadline:
+                    return False
+            else:
+                return True
 
     def _records(self) -> Iterator[ConsumerRecord]:
         """Until none has come for --timeout-ms. What was printed is on its way to the reader whenever no record is at hand."""
-        limit_ms = self._options.integer("timeout-ms") if self._options.has("timeout-ms") else WITHOUT_END
+        limit_ms = self._limit_ms
         look_ms = LOOK_MS if limit_ms < 0 else min(LOOK_MS, limit_ms)
         idle_ms = 0
         while limit_ms < 0 or idle_ms < limit_ms or not idle_ms:
@@ -171,8 +197,10 @@ class Reading:
             try:
                 output.write(shown(record))
             except ValueError as error:
+                complaint = f"Record {record.topic}-{record.partition} at offset {record.offset} cannot be printed: {error}"
                 if not self._options.has("skip-message-on-error"):
-                    raise Unprintable(f"Record {record.topic}-{record.partition} at offset {record.offset} cannot be printed: {error}") from error
+                    raise Unprintable(complaint) from error
+                self._console.complain(complaint)
             if self._count == count_max:
                 return
 

@@ -1,6 +1,6 @@
-"""How the console consumer prints a record: as `--property` says, or by a formatter for what brokers keep in `__consumer_offsets`.
+"""How the console consumer prints a record: as `--property` says, or by a formatter for what brokers keep (`internal_formatters`).
 
-Source: facts/tools.md 6; 2.8 ConsoleConsumer.scala (DefaultMessageFormatter), GroupMetadataManager.scala (OffsetsMessageFormatter).
+Source: facts/tools.md 6; 2.8 ConsoleConsumer.scala (DefaultMessageFormatter, LoggingMessageFormatter, NoOpMessageFormatter, ChecksumMessageFormatter).
 """
 
 from __future__ import annotations
@@ -16,7 +16,13 @@ Formatter = Callable[[ConsumerRecord], str]
 
 DEFAULT: Final = "kafka.tools.DefaultMessageFormatter"
 NOTHING: Final = "kafka.tools.NoOpMessageFormatter"
-OFFSETS: Final = "kafka.coordinator.group.GroupMetadataManager$OffsetsMessageFormatter"
+LOGGING: Final = "kafka.tools.LoggingMessageFormatter"
+CHECKSUM: Final = "kafka.tools.ChecksumMessageFormatter"
+INTERNAL: Final = {
+    "kafka.coordinator.group.GroupMetadataManager$OffsetsMessageFormatter": "offsets_line",
+    "kafka.coordinator.group.GroupMetadataManager$GroupMetadataMessageFormatter": "group_line",
+    "kafka.coordinator.transaction.TransactionLog$TransactionLogMessageFormatter": "transaction_line",
+}
 
 _NUMBERS: Final = {"Integer": ">i", "Long": ">q", "Short": ">h", "Double": ">d", "Float": ">f"}
 _SERIALIZATION: Final = "org.apache.kafka.common.serialization."
@@ -28,13 +34,19 @@ class UnknownFormatter(ValueError):
 
 def formatter(name: str, properties: Mapping[str, str]) -> Formatter:
     """The formatter of Kafka's name. UnknownFormatter."""
-    if name == DEFAULT:
+    if name in (DEFAULT, LOGGING):  # what Kafka's also writes to its log stands below the level of that log
         return DefaultFormatter(properties)
     if name == NOTHING:
         return lambda _: ""
-    if name == OFFSETS:
-        return offsets_line
-    raise UnknownFormatter(f"There is no formatter {name} here; there are {DEFAULT}, {NOTHING} and {OFFSETS}.")
+    if name == CHECKSUM:
+        topic = f"{properties['topic']}:" if "topic" in properties else ""
+        return lambda _: f"{topic}checksum:0\n"  # records have had none of their own since 0.11
+    if name in INTERNAL:
+        from pykafka_classic.cli import internal_formatters
+
+        line: Formatter = getattr(internal_formatters, INTERNAL[name])
+        return line
+    raise UnknownFormatter(f"There is no formatter {name} here; there are {', '.join((DEFAULT, LOGGING, NOTHING, CHECKSUM, *INTERNAL))}.")
 
 
 class DefaultFormatter:
@@ -94,22 +106,3 @@ def deserializer(name: str | None) -> Callable[[bytes], str]:
         return str(layout.unpack(data)[0])
 
     return number
-
-
-def offsets_line(record: ConsumerRecord) -> str:
-    """A committed offset; nothing for what else is in that topic."""
-    from pykafka_classic.protocol.codec import decode
-    from pykafka_classic.protocol.messages.offset_commit_key import OffsetCommitKey
-    from pykafka_classic.protocol.messages.offset_commit_value import OffsetCommitValue
-
-    if record.key is None or int.from_bytes(record.key[:2], "big") > 1:
-        return ""
-    key, _ = decode(OffsetCommitKey, int.from_bytes(record.key[:2], "big"), record.key, 2)
-    which = f"[{key.group},{key.topic},{key.partition}]"
-    if record.value is None:
-        return f"{which}::NULL\n"
-    value, _ = decode(OffsetCommitValue, int.from_bytes(record.value[:2], "big"), record.value, 2)
-    epoch = "Optional.empty" if value.leader_epoch < 0 else f"Optional[{value.leader_epoch}]"
-    expires = "None" if value.expire_timestamp < 0 else f"Some({value.expire_timestamp})"
-    parts = f"offset={value.offset}, leaderEpoch={epoch}, metadata={value.metadata}, commitTimestamp={value.commit_timestamp}, expireTimestamp={expires}"
-    return f"{which}::OffsetAndMetadata({parts})\n"

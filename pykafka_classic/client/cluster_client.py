@@ -43,6 +43,7 @@ class ClusterClient:
         self.metadata = ClusterMetadata()
         self.topics: frozenset[str] | None = frozenset()
         self.closed = False
+        self._lost = False  # nobody could be asked, and that was told
         self._allow_auto_topic_creation = allow_auto_topic_creation
         self._nodes: dict[tuple[str, int, str], BrokerNode] = {}
         self._update: Promise[None] | None = None
@@ -95,13 +96,17 @@ class ClusterClient:
                 raise KafkaError(error, f"topic {name!r} is not there after {timeout_ms:g} ms: {error.message}")
             await self.update()
 
-    async def partitions_exist(self, partitions: Iterable[TopicPartition], *, timeout_ms: float) -> None:
-        """KafkaError (UNKNOWN_TOPIC_OR_PARTITION) where one does not."""
+    async def partitions_exist(self, partitions: Iterable[TopicPartition], *, timeout_ms: float, patient: bool = False) -> None:
+        """KafkaError (UNKNOWN_TOPIC_OR_PARTITION) where one does not. `patient`: a topic that is there may get the partition in that time."""
+        deadline_ms = self.seams.clock.monotonic_ms() + timeout_ms
         for each in partitions:
             topic = await self.topic(each.topic, timeout_ms=timeout_ms)
-            if each.partition not in topic.partitions:
-                text = f"there is no partition {each}: {each.topic} has {topic.partition_count}"
-                raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, text)
+            while each.partition not in topic.partitions:
+                if not patient or self.seams.clock.monotonic_ms() >= deadline_ms:
+                    text = f"there is no partition {each}: {each.topic} has {topic.partition_count}"
+                    raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, text)
+                await self.update()
+                topic = await self.topic(each.topic, timeout_ms=timeout_ms)
 
     # Brokers
 
@@ -186,6 +191,9 @@ class ClusterClient:
         finally:
             self._last_update_ms = clock.monotonic_ms()
             self._set_refresh_timer()
+        if self._lost:
+            self._lost = False
+            log.warning("The brokers answer again")
         self.metadata = self.metadata.updated(response, is_all=wanted is None)
         self._drop_nodes()
         if any(topic.error.invalid_metadata for topic in self.metadata.topics.values()):
@@ -211,7 +219,8 @@ class ClusterClient:
 
     def _log_failure(self, update: Promise[None]) -> None:
         error = update.error()
-        if error is not None and not self.closed:  # what was under way when the client was closed concerns nobody
+        if error is not None and not self.closed and not self._lost:  # what was under way when the client was closed concerns nobody
+            self._lost = True  # told once, however often it is tried
             log.warning("Metadata cannot be had: %s", error)
 
     def _update_ended(self, _: Promise[None]) -> None:

@@ -18,6 +18,7 @@ from typing import Any, Final, Self, TypeVar
 
 from pykafka_classic.common.promise import Promise
 from pykafka_classic.common.zookeeper import Request, Result, SessionEvent, WatchEvent
+from pykafka_classic.edges.signals import NOTICED_S, for_the_main_thread
 from pykafka_classic.edges.zookeeper import KazooZooKeeper, ZooKeeperSettings
 
 T = TypeVar("T")
@@ -80,7 +81,7 @@ class QueueLoop:
             return
         due = [time_s - now for time_s in (deadline, self._timers[0][0] if self._timers else None) if time_s is not None]
         try:
-            call = self._calls.get(timeout=min(due) if due else None)
+            call = self._calls.get(timeout=min([NOTICED_S, *due]))
         except queue.Empty:
             return
         call()
@@ -98,7 +99,9 @@ class BlockingZooKeeper:
         self.zk = KazooZooKeeper(settings, self._loop)
         self.zk.add_watch_listener(self._events.append)
         self.zk.add_session_listener(self._events.append)
-        self.wait(self.zk.connect())
+        with for_the_main_thread():
+            connected = self.zk.connect()
+        self.wait(connected)
 
     def __enter__(self) -> Self:
         return self

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -48,6 +50,19 @@ def test_broker_serves_when_started_and_leaves_when_stopped(server: ZooKeeperPro
         assert zk.one(Exists("/brokers/ids/7")).ok
         assert broker.stop() == 0
         assert not zk.one(Exists("/brokers/ids/7")).ok
+
+
+def test_a_service_manager_is_told_when_it_serves_and_when_it_stops(server: ZooKeeperProcess, tmp_path: Path) -> None:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(str(tmp_path / "notify"))
+        manager.settimeout(DEADLINE_S)
+        broker = BrokerProcess(tmp_path, properties(server, tmp_path, free_ports(1)[0]), environment={**os.environ, "NOTIFY_SOCKET": str(tmp_path / "notify")})
+        broker.start()
+        assert manager.recv(200) == b"READY=1\nSTATUS=serving\n"  # sd_notify(3)
+        with BlockingZooKeeper(server.address) as zk:
+            assert zk.one(Exists("/brokers/ids/7")).ok
+        assert broker.stop() == 0
+        assert manager.recv(200) == b"STOPPING=1\nSTATUS=stopping\n"
 
 
 def test_killed_broker_starts_again_with_an_override(server: ZooKeeperProcess, tmp_path: Path) -> None:

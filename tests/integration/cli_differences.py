@@ -35,6 +35,7 @@ _SAYS_WHY: Final = Difference(Compared.STATUS_AND_STDOUT, "our sentence gives th
 _HELP: Final = Difference(Compared.STATUS_AND_STDOUT, "the list of commands is that of our shell")
 _NOT_THERE: Final = Difference(Compared.NOTHING, "access lists, container nodes and the ensemble's own configuration are not served by our shell")
 _FEWER: Final = Difference(Compared.STATUS, "the container node /e/c is not there")
+_WAITS: Final = Difference(Compared.STATUS_AND_STDOUT, "Kafka waits without a word for what is not there; ours says so")
 _COMMITS: Final = Difference(Compared.STATUS, "how many commits there are depends on how often the group's members commit")
 _USAGE: Final = Difference(Compared.STATUS, "usage texts are our own words")
 _FIGURES: Final = Difference(Compared.SHAPE, "how fast it was")
@@ -80,10 +81,17 @@ DIFFERENCES: Final[dict[str, dict[str, Difference]]] = {
     },
     "kafka-console-consumer": {
         "version": _VERSION,
-        "unknown partition": Difference(Compared.NOTHING, "we say that there is no such partition, with status 1; Kafka waits for it without a word"),
+        "unknown partition": _WAITS,
         "isolation unknown": Difference(Compared.STATUS_AND_STDOUT, "the sentence is our client's"),
         "formatter of offsets": _COMMITS,
         "nobody": Difference(Compared.NOTHING, "one sentence within five seconds, with status 1; Kafka says at the end that it has read nothing"),
+    },
+    "kafka-console-consumer-formatters": {
+        "groups": Difference(Compared.STATUS, "names and members are drawn by lot; tests/unit/cli/test_internal_formatters.py compares a line"),
+        **dict.fromkeys((f"{kind} of another topic" for kind in ("offsets", "groups", "transactions")), _SAYS_WHY),
+        "skips on error": Difference(Compared.STATUS_AND_STDOUT, "ours says of each record why it cannot be printed; Kafka in lines of its log"),
+        "unknown formatter": Difference(Compared.STATUS_AND_STDOUT, "our sentence says which formatters there are"),
+        **dict.fromkeys(("unknown partition", "unknown partition from beginning", "partition of unknown topic"), _WAITS),
     },
     "kafka-consumer-groups": {
         "reset without scenario": Difference(

@@ -182,8 +182,8 @@ class Replay:
             return word
 
         found = [here(word) for word in words]
-        # The recorded consumers waited 4 s for Java to get going; to see that nothing more comes, less is enough.
-        return [IDLE_MS if word == "4000" and before == "--timeout-ms" else word for before, word in zip(["", *found], found, strict=False)]
+        # The recorded consumers waited for Java to get going; to see that nothing more comes, less is enough.
+        return [IDLE_MS if word in ("4000", "5000", "6000") and before == "--timeout-ms" else word for before, word in zip(["", *found], found, strict=False)]
 
     def _step(self, step: Mapping[str, Any]) -> None:
         match step:

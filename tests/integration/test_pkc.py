@@ -217,6 +217,29 @@ class TestTheCluster:
         assert (row["kafka"], row["zookeeper"], row["lag"]) == (None, 1, 2)
         assert said("lag", "old", "-b", cluster.bootstrap).splitlines()[-1] == "old: 2 records behind, 1 partition, no members"
 
+    def test_a_groups_offsets_are_carried_from_one_store_to_the_other_only_when_that_is_said(self, cluster: LocalCluster) -> None:
+        b = ("-b", cluster.bootstrap)
+        with BlockingZooKeeper(cluster.zookeeper.address) as zk:
+            path = consumers.offset_path("mover", "flights", 0)
+            steps = path.strip("/").split("/")
+            zk.submit(*(Create("/" + "/".join(steps[: depth + 1])) for depth in range(len(steps) - 1)), Create(path, b"2"))
+
+        def kept() -> tuple[int | None, int | None]:
+            (row,) = objects("lag", "mover", *b)
+            return row["kafka"], row["zookeeper"]
+
+        preview = said("offsets", "mover", "--to", "kafka", *b)
+        assert preview.splitlines()[-1] == "mover: 1 offset would be carried from ZooKeeper to Kafka; --execute does it"
+        assert kept() == (None, 2)
+        (row,) = objects("offsets", "mover", "--to", "kafka", "--execute", *b)
+        assert (row["action"], row["from_offset"], row["to_offset"], row["dry_run"]) == ("copied", 2, None, False)
+        assert kept() == (2, 2)
+        again = said("offsets", "mover", "--to", "kafka", "--execute", *b).splitlines()
+        assert "skip    both stores have this offset" in again[1]
+        assert again[-1] == "mover: no offsets carried from ZooKeeper to Kafka"
+        assert said("offsets", "radio", "--to", "kafka", *b) == "radio: ZooKeeper holds no offset of it\n"
+        assert run("offsets", "movr", "--to", "kafka", *b).stderr == b"There is no group 'movr'. Did you mean mover?\n"
+
     @pytest.mark.parametrize(
         ("line", "proposed"),
         [
@@ -318,6 +341,21 @@ def interrupt(process: subprocess.Popen[bytes]) -> None:
     assert process.wait(30) == 130
     assert time.monotonic() - began < AT_ONCE_S
     assert b"Traceback" not in process.stderr.read()
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="there is no /proc here, which shows the threads of a process")
+@pytest.mark.parametrize("words", [["znodes", "--watch"], ["follow"], ["consume", "flights"], ["produce", "flights"]], ids=lambda words: words[0])
+@pytest.mark.usefixtures("topics")
+def test_ctrl_c_never_reaches_a_thread_that_cannot_hear_it(cluster: LocalCluster, started: Any, words: list[str]) -> None:
+    """A signal that the kernel gives to another thread than the main one is lost while that waits (the watch was seen to hang so, under load)."""
+    process = started(*words, "-b", cluster.bootstrap)
+
+    def others() -> list[str]:
+        status = [path.read_text() for path in Path(f"/proc/{process.pid}/task").glob("*/status") if path.parent.name != str(process.pid)]
+        return [line.split()[1] for text in status for line in text.splitlines() if line.startswith("SigBlk:")]
+
+    wait_until(lambda: len(others()) > 0, seconds=30)
+    assert all(int(mask, 16) >> (signal.SIGINT - 1) & 1 for mask in others())
 
 
 @pytest.mark.usefixtures("topics")

@@ -16,6 +16,7 @@ from pykafka_classic.cli.command import CommandFailed, Console
 from pykafka_classic.cli.pkc.cluster import API_TIMEOUT_MS, Cluster, cluster_options, group_names, json_option, topic_names
 from pykafka_classic.cli.pkc.main import console_of
 from pykafka_classic.cli.pkc.progress import Progress
+from pykafka_classic.cli.pkc.tables import tell_of_brokers
 
 if TYPE_CHECKING:
     from pykafka_classic.cli.pkc.read_plan import ReadPlan
@@ -87,6 +88,7 @@ def consume(ctx: click.Context, /, **given: Any) -> None:
 
         partitions = _named([each for topic in existing_topics(admin, wanted.topics) for each in ((topic.name, part.partition) for part in topic.partitions)])
     consumer = _open(wanted, cluster, span)
+    tell_of_brokers(console)
     try:
         if wanted.group is None or numbers is not None or span.end is not None:
             _read_by_hand(consumer, Printer(console, render), _plan(consumer, wanted, span, _chosen(partitions, numbers)))

@@ -12,7 +12,7 @@ import click
 
 from pykafka_classic.cli.pkc.cluster import Cluster, cluster_options, json_option
 from pykafka_classic.cli.pkc.main import console_of
-from pykafka_classic.cli.pkc.tables import Screen, as_json
+from pykafka_classic.cli.pkc.tables import Connection, Screen, as_json
 
 if TYPE_CHECKING:
     from pykafka_classic.cli.pkc.znode_mirror import WaitingMirror
@@ -35,16 +35,14 @@ def follow(ctx: click.Context, /, brokers: str | None, zookeeper: str | None, as
     screen = Screen(console_of(ctx), as_json=as_json)
     with Cluster(brokers, zookeeper).zookeeper() as zk:
         mirror = WaitingMirror(zk.adapter, wanted=is_wanted)
+        Connection(screen, zk.adapter.zk)
         mirror.read()
         screen.note(_opening(mirror, zk.connect))
-        teller, connected = Teller(mirror.nodes), True
+        teller = Teller(mirror.nodes)
         while True:
             for change in mirror.next_changes():
                 for event in teller.tell(change):
                     _show(screen, event)
-            if mirror.connected != connected:
-                connected = mirror.connected
-                screen.note("The connection to ZooKeeper stands again." if connected else "The connection to ZooKeeper is lost; it is tried again and again.")
 
 
 def _opening(mirror: WaitingMirror, connect: str) -> str:

@@ -14,7 +14,7 @@ from pykafka_classic.cli.pkc import rows
 from pykafka_classic.cli.pkc.cluster import Cluster, cluster_options, group_names, json_option
 from pykafka_classic.cli.pkc.groups import known_groups, zookeeper_or_note
 from pykafka_classic.cli.pkc.main import console_of
-from pykafka_classic.cli.pkc.tables import Screen, as_json, table
+from pykafka_classic.cli.pkc.tables import Connection, Screen, as_json, table
 from pykafka_classic.common.zookeeper import Code, Request, Result, SessionEvent, WatchEvent
 
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ def lag(ctx: click.Context, /, group: str, brokers: str | None, zookeeper: str |
         zk = zookeeper_or_note(cluster, admin, screen)
         if zk is not None:
             stack.enter_context(zk)
+            Connection(screen, zk.adapter.zk)
         offsets = _offsets(admin, zk)
         snapshot = _read(admin, offsets, group)
         if not (snapshot.partitions or snapshot.unreadable or snapshot.kafka_members or snapshot.zookeeper_members):
@@ -73,8 +74,7 @@ def lag(ctx: click.Context, /, group: str, brokers: str | None, zookeeper: str |
             _show(screen, snapshot, again=bool(given["watch"]))
             if not given["watch"]:
                 return
-            time.sleep(given["interval"])
-            snapshot = _read(admin, offsets, group)
+            snapshot = _next(admin, offsets, group, screen, given["interval"])
 
 
 def _offsets(admin: Admin, zk: ZooKeeperSession | None) -> GroupOffsetsCore:
@@ -94,6 +94,26 @@ def _read(admin: Admin, offsets: GroupOffsetsCore, group: str) -> GroupSnapshot:
         return admin.run(offsets.read(group))
     except OffsetsUnavailable as error:
         raise CommandFailed(str(error)) from error
+
+
+def _next(admin: Admin, offsets: GroupOffsetsCore, group: str, screen: Screen, interval_s: float) -> GroupSnapshot:
+    """After the interval, and as soon as brokers answer; where they do not, the user is told, once."""
+    from pykafka_classic.common.errors import KafkaError
+    from pykafka_classic.protocol.network import Disconnected
+
+    told = False
+    while True:
+        time.sleep(interval_s)
+        try:
+            snapshot = _read(admin, offsets, group)
+        except (CommandFailed, KafkaError, Disconnected) as error:
+            if not told:
+                screen.note(f"{str(error).rstrip('.')}; it is tried again and again.")
+                told = True
+            continue
+        if told:
+            screen.note("The brokers answer again.")
+        return snapshot
 
 
 def _refuse_unknown(admin: Admin, zk: ZooKeeperSession | None, group: str) -> None:

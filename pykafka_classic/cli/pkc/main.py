@@ -29,6 +29,7 @@ COMMANDS: Final = {
     "produce": ("produce", "Write records, from lines, JSON lines or files."),
     "consume": ("consume", "Print records, as text, JSON lines, or in a format of your own."),
     "lag": ("lag", "How far a group is behind, with its offsets in Kafka and in ZooKeeper."),
+    "offsets": ("offsets", "Carry a group's offsets from ZooKeeper to Kafka, or back."),
     "topics": ("topics", "The topics; with names: their partitions."),
     "groups": ("groups", "The groups of consumers, both kinds; with names: their members."),
     "brokers": ("brokers", "The brokers, and what each leads."),

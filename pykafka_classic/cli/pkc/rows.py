@@ -6,14 +6,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pykafka_classic.cli.pkc.tables import Column, Row, duration
+from pykafka_classic.client.group_offsets.values import Action, Migration, Store
 from pykafka_classic.common.topic_partition import TopicPartition
 
 if TYPE_CHECKING:
     from pykafka_classic.client.admin.cluster import ClusterDescription
     from pykafka_classic.client.admin.groups import GroupDescription, GroupListing
     from pykafka_classic.client.admin.topics import TopicDescription
-    from pykafka_classic.client.group_offsets.values import GroupSnapshot, PartitionOffsets, StoredOffset
+    from pykafka_classic.client.group_offsets.values import GroupSnapshot, PartitionOffsets, Step, StoredOffset
 
+_PLACES = {Store.ZOOKEEPER: "ZooKeeper", Store.KAFKA: "Kafka"}
 TOPICS = (
     Column("topic"),
     Column("partitions"),
@@ -52,6 +54,15 @@ LAG = (
     Column("lag", alarms=lambda row: row["lag"] is None or row["lag"] > 0),
     Column("waiting_ms", "waiting", duration, alarms=lambda row: bool(row["waiting_ms"])),
     Column("note", alarms=lambda row: bool(row["note"])),
+)
+
+MIGRATION = (
+    Column("topic"),
+    Column("partition"),
+    Column("from_offset", "from"),
+    Column("to_offset", "to"),
+    Column("action", alarms=lambda row: row["action"] == "failed"),
+    Column("note", alarms=lambda row: row["action"] == "failed"),
 )
 
 
@@ -204,6 +215,38 @@ def lag_summary(snapshot: GroupSnapshot) -> str:
     members = len({*snapshot.kafka_members, *snapshot.zookeeper_members})
     behind = f"{_count(sum(known), 'record')} behind" if known else "nothing committed"
     return f"{snapshot.group}: {behind}, {_count(len(snapshot.partitions), 'partition')}, {_count(members, 'member')}"
+
+
+def migration_rows(done: Migration) -> list[Row]:
+    """What became, or would become, of each partition: action `copy` (would be), `copied`, `failed` or `skip`, and why."""
+    return [_migration_row(done, step) for step in done.steps]
+
+
+def _migration_row(done: Migration, step: Step) -> Row:
+    copies = step.action is Action.COPY
+    return {
+        "group": done.group,
+        "source": done.source.value,
+        "target": done.source.other.value,
+        "dry_run": done.dry_run,
+        "topic": step.partition.topic,
+        "partition": step.partition.partition,
+        "from_offset": _offset(step.source),
+        "to_offset": _offset(step.before),
+        "action": "failed" if copies and step.failed else ("copy" if done.dry_run else "copied") if copies else "skip",
+        "note": step.failed or ("" if copies else step.action.value),
+    }
+
+
+def migration_summary(done: Migration) -> str:
+    """One line below the table."""
+    way = f"from {_PLACES[done.source]} to {_PLACES[done.source.other]}"
+    if not done.steps:
+        return f"{done.group}: {_PLACES[done.source]} holds no offset of it"
+    carried = _count(len(done.copied), "offset")
+    if done.dry_run:
+        return f"{done.group}: {carried} would be carried {way}" + ("; --execute does it" if done.copied else "")
+    return f"{done.group}: {carried} carried {way}"
 
 
 def _count(number: int, noun: str) -> str:

@@ -6,6 +6,7 @@ A row is a JSON object; a column shows one of its fields. So `--json` has all th
 from __future__ import annotations
 
 import json
+import logging
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,11 +15,13 @@ from typing import Any, Final
 import click
 
 from pykafka_classic.cli.command import Console
+from pykafka_classic.common.zookeeper import SessionEvent, ZooKeeper
 
 Row = Mapping[str, Any]
 
 NOTHING: Final = "-"
 GAP: Final = "  "
+CLUSTER_LOG: Final = "kafka.clients.Metadata"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,3 +125,26 @@ class Screen:
     def note(self, text: str) -> None:
         """Beside the result: on stderr."""
         self.console.complain(text)
+
+
+class Connection:
+    """Tells, once each time, that ZooKeeper is lost and that it is there again: also while an answer is waited for."""
+
+    def __init__(self, screen: Screen, session: ZooKeeper) -> None:
+        self._screen = screen
+        self._stands = True
+        session.add_session_listener(self._changed)
+
+    def _changed(self, event: SessionEvent) -> None:
+        stands = event in (SessionEvent.CONNECTED, SessionEvent.RENEWED)
+        if stands != self._stands:
+            self._stands = stands
+            self._screen.note("The connection to ZooKeeper stands again." if stands else "The connection to ZooKeeper is lost; it is tried again and again.")
+
+
+def tell_of_brokers(console: Console) -> None:
+    """From now on the user hears of it when no broker can be reached, and when one answers again."""
+    log = logging.getLogger(CLUSTER_LOG)
+    handler = logging.StreamHandler(console.errors)
+    handler.setFormatter(logging.Formatter("%(message)s."))
+    log.handlers = [handler]  # of this run alone

@@ -13,7 +13,7 @@ from pykafka_classic.cli.command import CommandFailed
 from pykafka_classic.cli.pkc import znode_tree
 from pykafka_classic.cli.pkc.cluster import Cluster, cluster_options, json_option
 from pykafka_classic.cli.pkc.main import console_of
-from pykafka_classic.cli.pkc.tables import Screen, as_json
+from pykafka_classic.cli.pkc.tables import Connection, Screen, as_json
 from pykafka_classic.cli.pkc.znode_tree import Line
 from pykafka_classic.monitor.znodes import ROOT, Change, Mark, sort_key
 
@@ -42,6 +42,7 @@ def znodes(ctx: click.Context, /, path: str, brokers: str | None, zookeeper: str
     screen = Screen(console_of(ctx), as_json=bool(given["as_json"]))
     with Cluster(brokers, zookeeper).zookeeper() as zk:
         mirror = WaitingMirror(zk.adapter, root, wanted=lambda each: _is_wanted(each, root, given["depth"]), watching=bool(given["watch"]))
+        Connection(screen, zk.adapter.zk)
         mirror.read()
         if not mirror.nodes and not given["watch"]:
             raise CommandFailed(f"There is no node {root} in ZooKeeper at {zk.connect}.")

@@ -96,13 +96,14 @@ class ConsumerCore:
         self._must_rejoin()
         await self.cluster.update()
 
-    async def assign(self, partitions: Iterable[TopicPartition]) -> None:
-        """By hand, without the group's help. IllegalState, KafkaError where there is no such partition."""
+    async def assign(self, partitions: Iterable[TopicPartition], *, patience_ms: float | None = None) -> None:
+        """By hand, without the group's help. IllegalState, KafkaError where there is no such partition (`patience_ms`: and none comes in that time)."""
         if self._subscribed:
             raise IllegalState("the consumer subscribes to topics; unsubscribe first")
         wanted = list(partitions)
         self.cluster.want({each.topic for each in wanted})
-        await self.cluster.partitions_exist(wanted, timeout_ms=self.settings.default_api_timeout_ms)
+        limit_ms = self.settings.default_api_timeout_ms if patience_ms is None else patience_ms
+        await self.cluster.partitions_exist(wanted, timeout_ms=limit_ms, patient=patience_ms is not None)
         self.assigned.replace(wanted, self.settings.first_start)
 
     async def unsubscribe(self) -> None:

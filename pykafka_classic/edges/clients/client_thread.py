@@ -9,12 +9,14 @@ import logging
 import os
 import select
 import threading
+import time
 from collections.abc import Callable
 from typing import Any, ClassVar, Generic, TypeVar
 
 from pykafka_classic.client.client_errors import ClientClosed
 from pykafka_classic.common.promise import Promise
 from pykafka_classic.edges.reactor import Reactor
+from pykafka_classic.edges.signals import NOTICED_S, for_the_main_thread
 
 T = TypeVar("T")
 
@@ -36,8 +38,10 @@ class Waiting(Generic[T]):
 
     def result(self, timeout_s: float | None = None) -> T:
         """What it holds. TimeoutError where it is not there in time."""
-        if not self._done.wait(timeout_s):
-            raise TimeoutError
+        deadline = None if timeout_s is None else time.monotonic() + timeout_s
+        while not self._done.wait(NOTICED_S if deadline is None else min(NOTICED_S, max(deadline - time.monotonic(), 0))):
+            if deadline is not None and time.monotonic() >= deadline:
+                raise TimeoutError
         assert self._promise is not None
         return self._promise.result()
 
@@ -52,7 +56,8 @@ class ClientThread:
         self.reactor = _make_reactor()
         self._process = os.getpid()
         self._thread = threading.Thread(target=self._run, name="kafka-clients", daemon=True)
-        self._thread.start()
+        with for_the_main_thread():
+            self._thread.start()
 
     @classmethod
     def shared(cls) -> ClientThread:

@@ -114,10 +114,13 @@ class Consumer:
         listener = self._calls.listener({"assigned": on_assigned, "revoked": on_revoked, "lost": on_lost})
         self._calls.call(lambda: spawn(self._core.subscribe(topics, pattern, listener)))
 
-    def assign(self, partitions: Iterable[PartitionName]) -> None:
-        """Read these partitions, whatever others do. Those assigned before go on where they are. KafkaError where there is no such partition."""
+    def assign(self, partitions: Iterable[PartitionName], *, patience_ms: float | None = None) -> None:
+        """Read these partitions, whatever others do. Those assigned before go on where they are.
+
+        KafkaError where there is no such partition; with `patience_ms`, where none comes in that time either.
+        """
         wanted = _named(partitions)
-        self._calls.call(lambda: spawn(self._core.assign(wanted)))
+        self._calls.call(lambda: spawn(self._core.assign(wanted, patience_ms=patience_ms)))
 
     def unsubscribe(self) -> None:
         """Read nothing; leave the group."""

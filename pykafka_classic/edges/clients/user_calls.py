@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import TypeAlias, TypeVar
 
 from pykafka_classic.client.client_errors import IllegalState
@@ -12,6 +12,7 @@ from pykafka_classic.common.promise import Promise
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.edges.clients.client_thread import ClientThread
 from pykafka_classic.edges.clients.told_listener import Told, ToldListener
+from pykafka_classic.edges.signals import NOTICED_S
 
 T = TypeVar("T")
 
@@ -76,8 +77,13 @@ class UserCalls:
 
     def _wait(self) -> None:
         """Run callbacks until the call has ended."""
-        while not self._queue.get()():
-            continue
+        ended = False
+        while not ended:
+            try:
+                step = self._queue.get(timeout=NOTICED_S)
+            except Empty:
+                continue
+            ended = step()
 
 
 class Listener(ToldListener):

@@ -6,9 +6,10 @@ Known value: the digits "123456789" give e3069283 (RFC 3720, B.4). Magic 0 and 1
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Final
+
 from crc32c import crc32c as _crc32c
 
-
-def crc32c(data: bytes | bytearray | memoryview, value: int = 0) -> int:
-    """Checksum of `data`, going on from `value`: that of b, going on from the checksum of a, is that of a + b."""
-    return _crc32c(data, value)
+# crc32c(data, value): the checksum of `data`, going on from `value`: that of b, going on from the checksum of a, is that of a + b.
+crc32c: Final[Callable[..., int]] = _crc32c

@@ -21,7 +21,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Final, Protocol, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 from twisted.internet import protocol
 from twisted.python.failure import Failure
@@ -142,9 +142,20 @@ class BrokerProtocol(protocol.Protocol):
 
     def dataReceived(self, data: bytes) -> None:
         """Bytes came."""
+        self._serve(self._connection.receive_data, data)
+
+    def room(self) -> memoryview | None:
+        """Where the next bytes belong."""
+        return self._connection.room() if self._open and self._reading else None
+
+    def received(self, count: int) -> None:
+        """So many bytes have been read into `room`."""
+        self._serve(self._connection.received, count)
+
+    def _serve(self, receive: Callable[[Any], list[ServerEvent]], what: bytes | int) -> None:
         self.last_active_s = time.monotonic()
         try:
-            events = self._connection.receive_data(data)
+            events = receive(what)
             if len(events) == 1 and self._is_free() and isinstance(events[0], RequestContext):
                 self._handle_alone(events[0])
             elif events:

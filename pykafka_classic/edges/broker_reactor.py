@@ -14,7 +14,6 @@ from functools import cache
 from typing import Any
 
 from twisted.internet.main import installReactor
-from twisted.internet.selectreactor import SelectReactor
 from twisted.python import log
 
 
@@ -29,13 +28,9 @@ class _CountsTurns:
         super().runUntilCurrent()  # type: ignore[misc]  # the reactor's
 
 
-class PortableReactor(_CountsTurns, SelectReactor):
-    """Where there is no epoll."""
-
-
 def make_broker_reactor() -> Any:
     """A new one; it is not installed."""
-    return _epoll_class()() if hasattr(select, "epoll") else PortableReactor()
+    return _epoll_class()() if hasattr(select, "epoll") else _portable_class()()
 
 
 @cache
@@ -44,6 +39,15 @@ def install_broker_reactor() -> Any:
     reactor = make_broker_reactor()
     installReactor(reactor)  # type: ignore[no-untyped-call]
     return reactor
+
+
+def _portable_class() -> Any:
+    from twisted.internet.selectreactor import SelectReactor  # noqa: PLC0415  # where there is no epoll
+
+    class PortableReactor(_CountsTurns, SelectReactor):
+        """Twisted's own, with its turns counted."""
+
+    return PortableReactor
 
 
 def _epoll_class() -> Any:

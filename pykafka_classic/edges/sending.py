@@ -31,6 +31,9 @@ BYTES_PER_TURN: Final = 4 * 1024 * 1024
 # Read at once from a file that has no descriptor (a file in memory).
 READ_CHUNK: Final = 64 * 1024
 
+# Reads of one large frame before the reactor looks at other connections.
+READS_PER_TURN: Final = 16
+
 # Connections that may wait to be accepted. With Kafka's 50, clients that come together by the hundred wait for TCP to try again, a second and more.
 BACKLOG: Final = 1024
 
@@ -123,35 +126,49 @@ class Outgoing:
         return sent
 
 
-class SendingTransport(tcp.Server):
-    """The transport of an accepted connection. Its protocol uses `send_parts` instead of `write`, and has a method `all_sent`."""
+class _Transport:
+    """What both transports have in common, mixed in before Twisted's. Their protocols use `send_parts` instead of `write`.
 
-    def __init__(self, skt: socket.socket, *arguments: Any) -> None:
-        super().__init__(skt, *arguments)
-        self._outgoing = Outgoing(skt)
-        self._full = False  # left to the reactor
+    They have besides Twisted's methods: `all_sent()`, for when the peer has taken all that there was to send; and `room()`, where the next bytes belong, or
+    None: `received(count)` is then called in place of `dataReceived`.
+    """
+
+    _outgoing: Outgoing
+    _full = False  # left to the reactor
 
     @property
     def unsent(self) -> int:
         """Bytes still to be sent."""
         return self._outgoing.unsent
 
-    def doRead(self) -> ConnectionLost | ConnectionDone | None:  # type: ignore[override]  # as doWrite
-        """There is something to read; what the protocol raises ends the connection."""
-        try:
-            data = self.socket.recv(self.bufferSize)
-        except BlockingIOError:
-            return None
-        except OSError:
-            return main.CONNECTION_LOST
-        if not data:
-            return main.CONNECTION_DONE
-        self.protocol.dataReceived(data)  # type: ignore[call-arg, misc]  # zope describes it without its arguments
+    def doRead(self) -> ConnectionLost | ConnectionDone | None:
+        """There is something to read; a large frame is read on as long as there is more of it. What the protocol raises ends the connection."""
+        transport: Any = self
+        protocol = transport.protocol
+        room = protocol.room()
+        for _ in range(READS_PER_TURN):
+            try:
+                data = transport.socket.recv(transport.bufferSize) if room is None else b""
+                count = len(data) if room is None else transport.socket.recv_into(room)
+            except BlockingIOError:
+                return None
+            except OSError:
+                return main.CONNECTION_LOST
+            if not count:
+                return main.CONNECTION_DONE
+            if room is None:
+                protocol.dataReceived(data)
+            else:
+                protocol.received(count)
+            room = protocol.room()
+            if room is None:
+                break
         return None
 
     def send_parts(self, parts: Sequence[Part]) -> None:
         """Send now what the socket takes; the rest follows, and then the protocol's `all_sent` is called."""
-        if not self.connected or self.disconnecting:
+        transport: Any = self
+        if not transport.connected or transport.disconnecting:
             return
         if len(parts) == 1 and not self._outgoing.unsent and isinstance(parts[0], bytes) and self._sent_at_once(parts[0]):
             return
@@ -164,22 +181,24 @@ class SendingTransport(tcp.Server):
             self._full = True  # the reactor will find the same error and end the connection properly
         if self._full or self._outgoing.unsent:
             self._full = True
-            self.startWriting()  # type: ignore[no-untyped-call]  # Twisted is typed in parts only, here and below
+            transport.startWriting()
 
     def _sent_at_once(self, part: bytes) -> bool:
-        """A short answer on a connection without debts: one system call, no queue. False where nothing of it was sent."""
+        """A short message on a connection without debts: one system call, no queue. False where nothing of it was sent."""
+        transport: Any = self
         try:
-            sent = self.socket.send(part)
+            sent = transport.socket.send(part)
         except OSError:
             return False  # full, or broken: the way with the queue finds out
         if sent < len(part):
             self._outgoing.extend([memoryview(part)[sent:]])
             self._full = True
-            self.startWriting()  # type: ignore[no-untyped-call]
+            transport.startWriting()
         return True
 
-    def doWrite(self) -> ConnectionLost | ConnectionDone | None:  # type: ignore[override]  # the supertype says None, its own code returns these
+    def doWrite(self) -> ConnectionLost | ConnectionDone | None:
         """The reactor found room in the socket."""
+        transport: Any = self
         try:
             self._outgoing.send()
         except OSError:
@@ -187,16 +206,39 @@ class SendingTransport(tcp.Server):
         if self._outgoing.unsent:
             return None
         self._full = False
-        if self.disconnecting:
-            return super().doWrite()  # type: ignore[no-untyped-call,no-any-return]
-        self.stopWriting()  # type: ignore[no-untyped-call]
-        self.protocol.all_sent()
+        if transport.disconnecting:
+            return super().doWrite()  # type: ignore[misc,no-any-return]  # Twisted's, which then closes
+        transport.stopWriting()
+        transport.protocol.all_sent()
         return None
+
+
+class SendingTransport(_Transport, tcp.Server):  # type: ignore[misc]  # what doRead returns: the supertype says None, its own code returns these
+    """The transport of an accepted connection."""
+
+    def __init__(self, skt: socket.socket, *arguments: Any) -> None:
+        super().__init__(skt, *arguments)
+        self._outgoing = Outgoing(skt)
 
     def connectionLost(self, reason: Failure) -> None:
         """The connection has ended."""
         self._outgoing.clear()
         super().connectionLost(reason)
+
+
+class SendingClient(_Transport, tcp.Client):  # type: ignore[misc]  # as above
+    """The transport of a connection that we make."""
+
+    def _connectDone(self) -> None:
+        self._outgoing = Outgoing(self.socket)
+        super()._connectDone()  # type: ignore[no-untyped-call]
+
+
+class SendingConnector(tcp.Connector):
+    """Makes a connection whose transport is a `SendingClient`."""
+
+    def _makeTransport(self) -> SendingClient:
+        return SendingClient(self.host, self.port, self.bindAddress, self, self.reactor)  # type: ignore[no-untyped-call]
 
 
 class SocketBuffers(NamedTuple):

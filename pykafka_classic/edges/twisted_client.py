@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -17,16 +17,16 @@ from twisted.internet import protocol
 from twisted.python.failure import Failure
 
 from pykafka_classic.common.clock import Timer
-from pykafka_classic.common.file_records import FileRecords
 from pykafka_classic.common.promise import Promise
 from pykafka_classic.edges.clocks import ReactorClock
 from pykafka_classic.edges.limits import READ_BYTES, RESPONSE_MAX_BYTES
 from pykafka_classic.edges.reactor import Reactor
+from pykafka_classic.edges.sending import Part, SendingConnector
 from pykafka_classic.protocol.api_keys import ApiKey, spec_of
 from pykafka_classic.protocol.connection import ClientConnection
 from pykafka_classic.protocol.messages.produce import ProduceRequest
 from pykafka_classic.protocol.network import CannotConnect, Disconnected, RequestTimedOut
-from pykafka_classic.protocol.schema import Message, Records, SchemaError
+from pykafka_classic.protocol.schema import Message, SchemaError
 
 log = logging.getLogger("kafka.network.NetworkClient")
 
@@ -91,7 +91,8 @@ class TwistedChannel:
             self._write(self._connection, [sent])
         elif self._connector is None:
             factory = _ChannelFactory(self)
-            self._connector = self._reactor.connectTCP(*self._address, factory, CONNECT_TIMEOUT_S)
+            self._connector = SendingConnector(*self._address, factory, CONNECT_TIMEOUT_S, None, self._reactor)
+            self._connector.connect()
         return sent.promise
 
     def close(self) -> None:
@@ -108,10 +109,10 @@ class TwistedChannel:
         self._connection = connection
         self._write(connection, list(self._unanswered))
 
-    def received(self, connection: _ChannelProtocol, data: bytes) -> None:
-        """Bytes came."""
+    def received(self, connection: _ChannelProtocol, receive: Callable[[Any], list[tuple[int, Message]]], what: bytes | int) -> None:
+        """Bytes came, or so many have been read into their room."""
         try:
-            responses = connection.protocol_state.receive_data(data)
+            responses = receive(what)
         except SchemaError as error:
             log.warning("Closing connection to %s: %s", self, error)
             self._end(Disconnected(f"{self}: {error}"))
@@ -130,11 +131,10 @@ class TwistedChannel:
     # inside
 
     def _write(self, connection: _ChannelProtocol, requests: Sequence[_Sent]) -> None:
-        buffers: list[bytes] = []
+        parts: list[Part] = []
         for sent in requests:
-            _, parts = connection.protocol_state.send(sent.request, sent.version, expects_response=sent.expects_response)
-            buffers += map(_as_bytes, parts)
-        connection.transport.writeSequence(buffers)
+            parts += connection.protocol_state.send(sent.request, sent.version, expects_response=sent.expects_response)[1]
+        connection.transport.send_parts(parts)
         for sent in requests:
             if not sent.expects_response:
                 self._unanswered.remove(sent)
@@ -189,7 +189,17 @@ class _ChannelProtocol(protocol.Protocol):
 
     def dataReceived(self, data: bytes) -> None:
         if self.channel is not None:
-            self.channel.received(self, data)
+            self.channel.received(self, self.protocol_state.receive_data, data)
+
+    def room(self) -> memoryview | None:
+        return self.protocol_state.room() if self.channel is not None else None
+
+    def received(self, count: int) -> None:
+        if self.channel is not None:
+            self.channel.received(self, self.protocol_state.received, count)
+
+    def all_sent(self) -> None:
+        """Nothing waits for that."""
 
     def connectionLost(self, reason: Failure = protocol.connectionDone) -> None:
         if self.channel is not None:
@@ -210,9 +220,3 @@ class _ChannelFactory(protocol.ClientFactory):
     def clientConnectionFailed(self, connector: Any, reason: Failure) -> None:  # noqa: ARG002  # as above
         if self.channel is not None:
             self.channel.ended(None, reason)
-
-
-def _as_bytes(part: Records) -> bytes:
-    if isinstance(part, FileRecords):
-        return part.read()
-    return part if isinstance(part, bytes) else bytes(part)

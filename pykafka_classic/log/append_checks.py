@@ -136,15 +136,19 @@ def analyze_records(records: bytes | memoryview, rules: AppendRules, origin: App
 
     Raises InvalidRecord (base offset), KafkaError (MESSAGE_TOO_LARGE), CorruptRecord (checksum, or bytes that are no batch).
     """
-    batches: list[AnyBatch] = []
-    for batch in (RecordBatch(memoryview(records)),) if _is_one_batch(records) else iterate_batches(records):
-        if origin is AppendOrigin.CLIENT and batch.magic == 2 and batch.base_offset != 0:
-            raise InvalidRecord(f"The baseOffset of the record batch in the append to {rules.topic_partition} should be 0, but it is {batch.base_offset}")
+    if _is_one_batch(records):
+        return [_analyzed(RecordBatch(memoryview(records)), rules, origin)]
+    return [_analyzed(batch, rules, origin) for batch in iterate_batches(records)]
+
+
+def _analyzed(batch: AnyBatch, rules: AppendRules, origin: AppendOrigin) -> AnyBatch:
+    if batch.base_offset != 0 and batch.magic == 2 and origin is AppendOrigin.CLIENT:
+        raise InvalidRecord(f"The baseOffset of the record batch in the append to {rules.topic_partition} should be 0, but it is {batch.base_offset}")
+    if batch.size_in_bytes > rules.max_message_bytes:
         check_size(batch.size_in_bytes, rules)
-        if not batch.is_valid():
-            raise CorruptRecord(f"Record is corrupt (stored crc = {batch.crc}) in topic partition {rules.topic_partition}.")
-        batches.append(batch)
-    return batches
+    if not batch.is_valid():
+        raise CorruptRecord(f"Record is corrupt (stored crc = {batch.crc}) in topic partition {rules.topic_partition}.")
+    return batch
 
 
 def check_size(size: int, rules: AppendRules) -> None:

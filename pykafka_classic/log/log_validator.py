@@ -39,6 +39,7 @@ from pykafka_classic.log.record_errors import Looked, RecordError, RecordValidat
 from pykafka_classic.records.batch_builder import BatchFields, build_batch
 from pykafka_classic.records.compression import NONE, ZSTD, decompress_start
 from pykafka_classic.records.layout import (
+    CODEC_MASK,
     CONTROL_MASK,
     NO_OFFSET,
     NO_PRODUCER_ID,
@@ -170,7 +171,7 @@ def _assign_in_place(batch: RecordBatch, rules: AppendRules, context: AppendCont
             max_timestamp = max(max_timestamp, seen)
         else:
             max_timestamp = seen
-            if batch.codec == NONE:
+            if not batch.attributes & CODEC_MASK:
                 offset_of_max = context.first_offset + scan.index_of_largest if seen > NO_TIMESTAMP else NO_OFFSET
     time_type = TimestampType.CREATE_TIME
     if rules.log_append_time:
@@ -186,7 +187,7 @@ def _scan(batch: RecordBatch, rules: AppendRules, now_ms: int) -> RecordScan:
         check_records(look_into(batch, rules), rules, now_ms)  # refuses them all
     if not rules.about_records:
         compressed = batch.buffer[RECORDS_POSITION:]
-        if batch.codec == NONE:
+        if not batch.attributes & CODEC_MASK:
             plain = bytes(compressed) if len(compressed) <= LOOKED_AT_BYTES else compressed  # bytes are read faster than a view
             return scan_records(plain, batch.records_count, first=LOOKED_AT_RECORDS, complete=True)
         data, complete = decompress_start(batch.codec, compressed, size=LOOKED_AT_BYTES)

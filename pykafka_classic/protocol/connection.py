@@ -69,10 +69,19 @@ class ServerConnection:
 
     def receive_data(self, data: bytes) -> list[ServerEvent]:
         """What the next bytes of the stream bring about, in order. After a `CloseConnection` always nothing."""
-        if self._closed:
-            return []
+        return [] if self._closed else self._events(self._frames.feed(data))
+
+    def room(self) -> memoryview | None:
+        """Where the next bytes of the stream may be read into, if that saves a copy; `received` then says how many came."""
+        return self._frames.room()
+
+    def received(self, count: int) -> list[ServerEvent]:
+        """As `receive_data`, for bytes that were read into `room`."""
+        return [] if self._closed else self._events(self._frames.filled(count))
+
+    def _events(self, frames: list[memoryview]) -> list[ServerEvent]:
         events: list[ServerEvent] = []
-        for frame in self._frames.feed(data):
+        for frame in frames:
             try:
                 events.append(self._request(frame))
             except SchemaError as error:
@@ -153,7 +162,18 @@ class ClientConnection:
 
     def receive_data(self, data: bytes) -> list[tuple[int, Message]]:
         """The responses that the next bytes complete, each with the correlation id of its request. Raises SchemaError."""
-        responses = [self._response(frame) for frame in self._frames.feed(data)]
+        return self._responses(self._frames.feed(data))
+
+    def room(self) -> memoryview | None:
+        """Where the next bytes of the stream may be read into, if that saves a copy; `received` then says how many came."""
+        return self._frames.room()
+
+    def received(self, count: int) -> list[tuple[int, Message]]:
+        """As `receive_data`, for bytes that were read into `room`."""
+        return self._responses(self._frames.filled(count))
+
+    def _responses(self, frames: list[memoryview]) -> list[tuple[int, Message]]:
+        responses = [self._response(frame) for frame in frames]
         if self._frames.error is not None:
             raise self._frames.error
         return responses

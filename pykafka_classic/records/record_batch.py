@@ -163,7 +163,7 @@ class RecordBatch:
 
     def is_valid(self) -> bool:
         """True where the checksum fits."""
-        return self.computed_crc() == self.crc
+        return crc32c(self.buffer[ATTRIBUTES_POSITION:]) == self.crc
 
     def ensure_valid(self) -> None:
         """Raise CorruptRecord where the checksum does not fit."""

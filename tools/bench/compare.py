@@ -42,7 +42,7 @@ SECONDS: Final = 1.5
 QUICK_SECONDS: Final = 0.8
 WARM_UP_S: Final = 0.6
 ROUNDS: Final = 5
-TO_WARM_UP: Final = ("produce-1k", "consume-1k", "produce-100", "in-flight-8")  # before anything counts
+TO_WARM_UP: Final = {1: ("produce-1k", "consume-1k", "in-flight-8"), 3: ("produce-rf3-1k", "in-flight-8-rf3", "end-to-end-1000")}  # before anything counts
 DOCS: Final = Path(__file__).resolve().parents[2] / "docs" / "bench"
 
 
@@ -120,7 +120,7 @@ def run_all(options: argparse.Namespace, directory: Path, results: Results) -> N
         with side_of(kinds[0], brokers, directory) as ours, side_of(kinds[-1], brokers, directory) if len(kinds) > 1 else _nobody(ours) as peer:
             sides = [ours] if peer is ours else [ours, peer]
             if brokers:
-                _warm_up(sides, options)
+                _warm_up(sides, brokers, options)
             elif ":" in options.peer:
                 sides = [ours]
             for workload in workloads:
@@ -132,9 +132,9 @@ def _nobody(ours: Side) -> Iterator[Side]:
     yield ours
 
 
-def _warm_up(sides: list[Side], options: argparse.Namespace) -> None:
-    load = Load(0.5 if options.quick else 2.0, quick=True)
-    for name in TO_WARM_UP:
+def _warm_up(sides: list[Side], brokers: int, options: argparse.Namespace) -> None:
+    load = Load(1.0 if options.quick else 4.0, quick=True)
+    for name in TO_WARM_UP[brokers]:
         runner: Callable[[Side, Load], object] = next(each.run for each in ALL if each.name == name)
         for side in sides:
             runner(side, load)

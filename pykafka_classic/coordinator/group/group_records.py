@@ -35,6 +35,9 @@ _NO_METADATA: Final = bytes(2)
 _new_tuple: Final = tuple.__new__  # half the time of a named tuple's own
 # An offset's value by its version: where the metadata's length stands, and how long the value is without metadata.
 _OFFSET_FORMS: Final = {VERSION.pack(version): form for version, form in enumerate(((10, 20), (10, 28), (10, 20), (14, 24)))}
+_KAFKA_2_1_IV0: Final = ApiVersion.parse("2.1-IV0")
+_KAFKA_2_1_IV1: Final = ApiVersion.parse("2.1-IV1")
+
 OFFSET_KEY_VERSION: Final = 1
 GROUP_KEY_VERSION: Final = 2
 OFFSET_KEY_PREFIX: Final = VERSION.pack(OFFSET_KEY_VERSION)
@@ -81,10 +84,11 @@ def group_key(group_id: str) -> bytes:
 
 def offset_value(committed: OffsetAndMetadata, ibp: ApiVersion) -> bytes:
     """Version 1 where an expiry is set or brokers before 2.1-IV0 must read it, 2 before 2.1-IV1, else 3 (with the leader epoch)."""
-    if committed.expire_timestamp_ms is not None or ibp < ApiVersion.parse("2.1-IV0"):
+    is_older = ibp < _KAFKA_2_1_IV1
+    if committed.expire_timestamp_ms is not None or (is_older and ibp < _KAFKA_2_1_IV0):
         version = 1
     else:
-        version = 2 if ibp < ApiVersion.parse("2.1-IV1") else 3
+        version = 2 if is_older else 3
     value = OffsetCommitValue(offset=committed.offset, metadata=committed.metadata, commit_timestamp=committed.commit_timestamp_ms)
     if version == 1:
         value.expire_timestamp = NO_EXPIRY if committed.expire_timestamp_ms is None else committed.expire_timestamp_ms

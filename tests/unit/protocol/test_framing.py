@@ -76,3 +76,69 @@ def test_frame_that_begins_with_records_keeps_them_apart() -> None:
 
 def test_frame_without_body_is_its_header() -> None:
     assert frame_parts(b"head", []) == [b"\0\0\0\4head"]
+
+
+def large(size: int) -> bytes:
+    """A frame of so many bytes, its length included, no two of whose stretches are alike."""
+    return (size - 4).to_bytes(4, "big") + bytes(index * 7 & 0xFF ^ index >> 8 & 0xFF for index in range(size - 4))
+
+
+def read_all(buffer: FrameBuffer, stream: bytes, piece: int) -> list[bytes]:
+    """As a transport does: into `room` where there is one."""
+    frames: list[bytes] = []
+    position = 0
+    while position < len(stream):
+        room = buffer.room()
+        if room is None:
+            frames += map(bytes, buffer.feed(stream[position : position + piece]))
+            position += piece
+            continue
+        count = min(piece, len(room), len(stream) - position)
+        room[:count] = stream[position : position + count]
+        frames += map(bytes, buffer.filled(count))
+        position += count
+    return frames
+
+
+@pytest.mark.parametrize("piece", [5000, 20_000, 70_000, 130_000, 1_000_000])
+def test_frames_read_into_their_place_are_those_of_the_stream(piece: int) -> None:
+    stream = large(200_000) + STREAM + large(65_535) + large(70_000) + STREAM
+    frames = [large(200_000)[4:], *FRAMES, large(65_535)[4:], large(70_000)[4:], *FRAMES]
+    assert read_all(FrameBuffer(), stream, piece) == frames
+
+
+@pytest.mark.parametrize("piece", [5000, 20_000, 70_000, 130_000])
+def test_frames_may_be_fed_although_they_have_a_place(piece: int) -> None:
+    stream = large(200_000) + STREAM + large(70_000) + STREAM
+    buffer = FrameBuffer()
+    frames = [bytes(frame) for start in range(0, len(stream), piece) for frame in buffer.feed(stream[start : start + piece])]
+    assert frames == [large(200_000)[4:], *FRAMES, large(70_000)[4:], *FRAMES]
+    assert buffer.held == 0
+
+
+def test_a_large_frame_is_read_into_a_place_that_is_not_copied() -> None:
+    buffer = FrameBuffer()
+    stream = large(100_000)
+    assert buffer.feed(stream[:50_000]) == []
+    room = buffer.room()
+    assert room is not None
+    assert len(room) == 50_000
+    assert buffer.held == 50_000
+    room[:] = stream[50_000:]
+    [frame] = buffer.filled(50_000)
+    assert frame.obj is room.obj
+    assert buffer.room() is None
+
+
+def test_who_announces_a_large_frame_must_send_some_of_it_before_it_takes_memory() -> None:
+    buffer = FrameBuffer()
+    buffer.feed(b"\4\0\0\0" + bytes(1_000_000))  # of 64 MB
+    assert buffer.room() is None
+    buffer.feed(bytes(4_000_000))
+    assert buffer.room() is not None
+
+
+def test_a_small_frame_has_no_place() -> None:
+    buffer = FrameBuffer()
+    buffer.feed(large(60_000)[:-1])
+    assert buffer.room() is None

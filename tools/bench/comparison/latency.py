@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Mapping
 from functools import partial
-from typing import Final, cast
+from typing import Final, NamedTuple, cast
 
 import confluent_kafka
 
@@ -33,10 +33,19 @@ def percentile(values: list[float], share: float) -> float:
     return sorted(values)[min(len(values) - 1, int(len(values) * share))]
 
 
-def run_one_in_flight(clients: int, replicas: int, side: Side, load: Load) -> Mapping[str, float]:
-    """So many clients, each with one record of 100 B on its way."""
-    topic = side.new_topic("one-in-flight", 1, replicas)
-    with OneInFlight(side.bootstrap, topic, clients, {"acks": "all" if replicas > 1 else "1"}) as client:
+class InFlight(NamedTuple):
+    """Clients, each with one record of 100 B on its way."""
+
+    clients: int
+    replicas: int = 1
+    partitions: int = 1
+    brokers: int = 1
+
+
+def run_one_in_flight(what: InFlight, side: Side, load: Load) -> Mapping[str, float]:
+    """Records that are acknowledged in a second, and how long each takes."""
+    topic = side.new_topic("one-in-flight", what.partitions, what.replicas)
+    with OneInFlight(side.bootstrap, topic, what.clients, {"acks": "all" if what.replicas > 1 else "1"}) as client:
         client.run(WARM_UP_S)
         with Meter(side) as meter:
             taken = client.run(load.seconds)
@@ -130,11 +139,13 @@ def _cpu_row(title: str) -> Row:
     return Row(f"{title}: brokers' CPU", "us/req", more_is_better=False)
 
 
-def _in_flight(clients: int, replicas: int, bar: float) -> Workload:
-    who = "one client" if clients == 1 else f"{clients} clients"
-    title = f"one request in flight, {who}" + (", RF 3 acks=all" if replicas == 3 else "")
+def _in_flight(name: str, what: InFlight, bar: float = 1.0) -> Workload:
+    who = "one client" if what.clients == 1 else f"{what.clients} clients"
+    title = f"one request in flight, {who}"
+    if what.brokers > 1:
+        title += ", RF 3 acks=all" if what.replicas > 1 else f", {what.partitions} partitions on 3 brokers"
     rows = {"rate": Row(title, "req/s", bar=bar), "p99": Row(f"{title}: p99", "ms", more_is_better=False), "cpu": _cpu_row(title)}
-    return Workload(f"in-flight-{clients}" + ("-rf3" if replicas == 3 else ""), replicas, partial(run_one_in_flight, clients, replicas), rows)
+    return Workload(name, what.brokers, partial(run_one_in_flight, what), rows)
 
 
 def _end_to_end(rate: int) -> Workload:
@@ -144,9 +155,9 @@ def _end_to_end(rate: int) -> Workload:
 
 
 WORKLOADS: Final = [
-    _in_flight(1, 1, 1.5),
-    _in_flight(8, 1, 1.5),
-    _in_flight(64, 1, 1.5),
+    _in_flight("in-flight-1", InFlight(1), 1.5),
+    _in_flight("in-flight-8", InFlight(8), 1.5),
+    _in_flight("in-flight-64", InFlight(64), 1.5),
     Workload(
         "connections",
         1,
@@ -157,8 +168,9 @@ WORKLOADS: Final = [
             "cpu": _cpu_row("1,000 connections"),
         },
     ),
-    _in_flight(1, 3, 2.0),
-    _in_flight(8, 3, 2.0),
+    _in_flight("in-flight-64-3b", InFlight(64, partitions=12, brokers=3)),
+    _in_flight("in-flight-1-rf3", InFlight(1, replicas=3, brokers=3), 2.0),
+    _in_flight("in-flight-8-rf3", InFlight(8, replicas=3, brokers=3), 2.0),
     _end_to_end(100),
     _end_to_end(1_000),
     _end_to_end(5_000),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from pykafka_classic.common.promise import Promise, spawn
@@ -12,6 +12,7 @@ from pykafka_classic.common.zookeeper import ZooKeeper
 from pykafka_classic.edges.clocks import ReactorClock
 from pykafka_classic.edges.reactor import Reactor
 from pykafka_classic.edges.twisted_admin import TwistedAdmin
+from pykafka_classic.monitor.collector.broker_events import EventFile
 from pykafka_classic.monitor.collector.brokers import SETTINGS, BrokerRounds
 from pykafka_classic.monitor.collector.changes import ChangeRows, nodes_of
 from pykafka_classic.monitor.collector.lag import EndOffsets
@@ -19,7 +20,7 @@ from pykafka_classic.monitor.collector.view import ClusterView
 from pykafka_classic.monitor.collector.zookeeper import Seen, ZooKeeperWatch
 from pykafka_classic.monitor.settings import ClusterSettings
 from pykafka_classic.monitor.store.reader import StoreReader
-from pykafka_classic.monitor.store.rows import Batch, ClusterRow
+from pykafka_classic.monitor.store.rows import Batch, ClusterRow, EventPosition, EventRow
 from pykafka_classic.monitor.store.writer import StoreWriter
 from pykafka_classic.monitor.znodes import Change, Node
 from zk_schema import cluster_id
@@ -65,6 +66,8 @@ class ClusterCollector:
         self.admin = TwistedAdmin(reactor, [("localhost", 9092)], client_id=CLIENT_ID, settings=SETTINGS)
         self._brokers = BrokerRounds(self.admin.core.requests, self.view)
         self._restore_ends(reader)
+        positions = reader.event_positions(settings.name)
+        self._event_files = [EventFile(broker, path, positions.get(broker), self._clock, self._events_told) for broker, path in sorted(settings.events.items())]
         self.watch = ZooKeeperWatch(reactor, settings.zookeeper, known, self._seen, self._told_state)
 
     @property
@@ -86,11 +89,15 @@ class ClusterCollector:
         """Begin to watch and to ask."""
         self._running = True
         self.watch.start()
+        for each in self._event_files:
+            each.start()
         self._clock.call_later(0, self._round)
 
     def stop(self) -> Promise[None]:
         """End; what was seen is with the writer. The promise is kept when the session with ZooKeeper has ended."""
         self._running = False
+        for each in self._event_files:
+            each.stop()
         self.admin.close()
         return self.watch.stop()
 
@@ -123,6 +130,9 @@ class ClusterCollector:
         self._writer.put(ClusterRow(settings.name, settings.zookeeper, self._kafka_id, self._state, self._clock.now_ms()))
 
     # from brokers
+
+    def _events_told(self, events: Sequence[EventRow], position: EventPosition) -> None:
+        self._writer.put(Batch(self.settings.name, self._clock.now_ms(), events=events, event_positions=[position]))
 
     def _restore_ends(self, reader: StoreReader) -> None:
         for topic, partition, t_ms, end in reader.recent_ends(self.settings.name, self._clock.now_ms() - RECENT_MS):

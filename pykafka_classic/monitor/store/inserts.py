@@ -100,6 +100,10 @@ class Inserts:
             "INSERT INTO broker_event (cluster_id, t_ms, broker, name, subject, zxid, facts) VALUES (?, ?, ?, ?, ?, ?, ?)",
             [(cluster, each.t_ms, each.broker, each.name, each.subject, each.zxid, _json(dict(each.facts))) for each in batch.events],
         )
+        self._connection.executemany(
+            "INSERT OR REPLACE INTO event_position (cluster_id, broker, inode, offset) VALUES (?, ?, ?, ?)",
+            [(cluster, each.broker, each.inode, each.offset) for each in batch.event_positions],
+        )
 
     def alarm_raised(self, row: AlarmRaised) -> None:
         """A new alarm."""

@@ -19,6 +19,7 @@ from pykafka_classic.common.errors import KafkaError
 from pykafka_classic.common.promise import gather, spawn
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.monitor.collector import questions
+from pykafka_classic.monitor.collector.disks import with_disk
 from pykafka_classic.monitor.collector.lag import EndOffsets
 from pykafka_classic.monitor.collector.view import ClusterView
 from pykafka_classic.monitor.store.rows import KAFKA, ZOOKEEPER, Batch, ConfigRow, GroupSample, GroupStateRow, LogDirRow, PartitionSample
@@ -143,7 +144,7 @@ class BrokerRounds:
         disks = []
         told = await self._ask_all(DescribeLogDirsResponse, {broker: questions.describe_log_dirs() for broker in self._view.brokers})
         for broker, lying in told.items():
-            disks += questions.log_dirs(lying, broker)
+            disks += [with_disk(row, self._view.brokers) for row in questions.log_dirs(lying, broker)]
             self.known.sizes.update(questions.sizes(lying, self._view.leaders, broker))
         return disks
 

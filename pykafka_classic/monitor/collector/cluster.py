@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from pykafka_classic.common.promise import Promise, spawn
@@ -12,15 +12,17 @@ from pykafka_classic.common.zookeeper import ZooKeeper
 from pykafka_classic.edges.clocks import ReactorClock
 from pykafka_classic.edges.reactor import Reactor
 from pykafka_classic.edges.twisted_admin import TwistedAdmin
+from pykafka_classic.monitor.alarms import AlarmBook
 from pykafka_classic.monitor.collector.broker_events import EventFile
 from pykafka_classic.monitor.collector.brokers import SETTINGS, BrokerRounds
 from pykafka_classic.monitor.collector.changes import ChangeRows, nodes_of
 from pykafka_classic.monitor.collector.lag import EndOffsets
 from pykafka_classic.monitor.collector.view import ClusterView
+from pykafka_classic.monitor.collector.watchman import Watchman
 from pykafka_classic.monitor.collector.zookeeper import Seen, ZooKeeperWatch
-from pykafka_classic.monitor.settings import ClusterSettings
+from pykafka_classic.monitor.settings import ClusterSettings, MonitorKeys
 from pykafka_classic.monitor.store.reader import StoreReader
-from pykafka_classic.monitor.store.rows import Batch, ClusterRow, EventPosition, EventRow
+from pykafka_classic.monitor.store.rows import AlarmCleared, AlarmRaised, Batch, ClusterRow, EventPosition, EventRow
 from pykafka_classic.monitor.store.writer import StoreWriter
 from pykafka_classic.monitor.znodes import Change, Node
 from zk_schema import cluster_id
@@ -39,19 +41,20 @@ class ClusterCollector:
     Args:
         reactor: all is called on its thread.
         settings: of the cluster.
-        interval_ms: between two rounds.
+        keys: of the monitor.
         writer: of the store.
         reader: of the store, to begin where an earlier life stopped.
 
     Attributes: admin: to ask and change the cluster's brokers; zk: the session with its ZooKeeper; view: the present state.
     """
 
-    def __init__(self, reactor: Reactor, settings: ClusterSettings, interval_ms: int, writer: StoreWriter, reader: StoreReader) -> None:
+    def __init__(self, reactor: Reactor, settings: ClusterSettings, keys: MonitorKeys, writer: StoreWriter, reader: StoreReader) -> None:
         self.settings = settings
         self.view = ClusterView()
         self.rounds = 0
         self._clock = ReactorClock(reactor)
-        self._interval_ms = interval_ms
+        self._interval_ms = keys.interval_ms
+        self.on_alarm: Callable[[AlarmRaised | AlarmCleared], None] = lambda _: None
         self._writer = writer
         self._rows = ChangeRows()
         self._state = "connecting"
@@ -66,6 +69,8 @@ class ClusterCollector:
         self.admin = TwistedAdmin(reactor, [("localhost", 9092)], client_id=CLIENT_ID, settings=SETTINGS)
         self._brokers = BrokerRounds(self.admin.core.requests, self.view)
         self._restore_ends(reader)
+        book = AlarmBook(settings.name, keys.alarm_clear_after_ms, [(each.rule, each.subject) for each in reader.alarms(settings.name, only_on=True)])
+        self._watchman = Watchman(book, self.view, keys, self._clock, self._alarmed)
         positions = reader.event_positions(settings.name)
         self._event_files = [EventFile(broker, path, positions.get(broker), self._clock, self._events_told) for broker, path in sorted(settings.events.items())]
         self.watch = ZooKeeperWatch(reactor, settings.zookeeper, known, self._seen, self._told_state)
@@ -96,6 +101,7 @@ class ClusterCollector:
     def stop(self) -> Promise[None]:
         """End; what was seen is with the writer. The promise is kept when the session with ZooKeeper has ended."""
         self._running = False
+        self._watchman.stop()
         for each in self._event_files:
             each.stop()
         self.admin.close()
@@ -111,6 +117,7 @@ class ClusterCollector:
         if seen.first:
             self._kafka_id = self._cluster_id()
             self._put_state()
+            self._watchman.start()
 
     def _cluster_id(self) -> str | None:
         node = self.nodes.get(cluster_id.PATH)
@@ -160,4 +167,9 @@ class ClusterCollector:
             self._widely_at = now + WIDELY_EVERY_MS
         batch = await self._brokers.look(self.settings.name, self._clock.now_ms(), widely=widely)
         self._writer.put(batch)
+        self._watchman.round_made(batch)
         self.rounds += 1
+
+    def _alarmed(self, alarm: AlarmRaised | AlarmCleared) -> None:
+        self._writer.put(alarm)
+        self.on_alarm(alarm)

@@ -14,7 +14,7 @@ NOBODY: Final = -1
 
 def sentence_of(event: BrokerEvent) -> str:
     """What happened; of an event that is not known here, its name and facts."""
-    tell = SENTENCES.get(event.name)
+    tell = SENTENCES.get(event.name) or OF_THE_MONITOR.get(event.name)
     try:
         if tell is not None:
             return tell(event.broker, event.facts)
@@ -133,4 +133,12 @@ SENTENCES: Final[Mapping[str, Callable[[int, Facts], str]]] = {
     "coordinator-resigned": lambda broker, facts: f"Broker {broker} no longer coordinates what lies in {facts['partition']}",
 }
 
-ALARMING: Final = frozenset({"session-expired", "log-dir-failed", "election-failed", "isr-shrink", "log-truncated", "member-failed", "state-refused"})
+# What the monitor itself noticed, stored beside what brokers told.
+OF_THE_MONITOR: Final[Mapping[str, Callable[[int, Facts], str]]] = {
+    "broker-silent": lambda broker, facts: f"Broker {broker} does not answer: {facts['why']}",
+    "broker-answers": lambda broker, _: f"Broker {broker} answers again",
+}
+
+ALARMING: Final = frozenset(
+    {"broker-silent", "session-expired", "log-dir-failed", "election-failed", "isr-shrink", "log-truncated", "member-failed", "state-refused"}
+)

@@ -183,7 +183,7 @@ def line_of_event(event: BrokerEvent) -> TimelineLine:
     """What a broker told."""
     kind = event_sentences.kind_of(event)
     needs, gives = needs_and_gives_of_event(event)
-    source = f"broker {event.broker}"
+    source = MONITOR if event.name in event_sentences.OF_THE_MONITOR else f"broker {event.broker}"
     session = str(event.facts.get("session", ""))
     path = str(event.facts.get("path", ""))
     return TimelineLine(

@@ -182,16 +182,27 @@ class Why:
         if out:
             names = ", ".join(f"{each.topic}-{each.partition}" for each in out[:WORST]) + (" and others" if len(out) > WORST else "")
             told.append(f"It is missing in the ISR of {names}.")
-        alive = registered is not None and registered.alive
+        alive = registered is not None and registered.alive and not self._silence(broker, registered.registered_ms)
         return Answer(tuple(told), alive and not out, registered.registered_ms if registered is not None else 0, (f"broker {broker}",))
 
     def _of_life(self, broker: int, registered: BrokerState | None) -> str:
         if registered is None:
             return f"Broker {broker} was never seen alive, though replicas are assigned to it."
         if registered.alive:
-            return f"Broker {broker} is alive at {registered.address} since {self._clock(registered.registered_ms)}, in session {registered.session}."
+            told = f"Broker {broker} is registered at {registered.address} since {self._clock(registered.registered_ms)}, in session {registered.session}"
+            return f"{told}{self._silence(broker, registered.registered_ms)}."
         ended = f"its session {registered.session} {self._how_ended(registered)}"
         return f"Broker {broker} is gone since {self._clock(registered.registered_ms)}: {ended}."
+
+    def _silence(self, broker: int, since_ms: int) -> str:
+        """Of one that is registered: since when it does not answer."""
+        span = Span(since_ms, self._t_ms)
+        for each in self._memory.broker_events(self._cluster, span, subject=f"broker {broker}"):
+            if each.name == "broker-silent":
+                return f"; but it does not answer since {self._clock(each.t_ms)}: when its session expires, its leaderships move"
+            if each.name in ("broker-answers", "broker-started"):
+                return ""
+        return ""
 
     # a group
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
 from pykafka_classic.client.admin.configs import ConfigResource
-from pykafka_classic.client.admin.connections import Address
 from pykafka_classic.client.admin.offsets import EARLIEST, LATEST
 from pykafka_classic.client.admin.requests import AdminSettings, Broker, Call, ClusterRequests
 from pykafka_classic.common.errors import KafkaError
@@ -59,12 +58,6 @@ class BrokerRounds:
         self.known = Known()
         self._requests = requests
         self._view = view
-
-    def find_brokers(self) -> None:
-        """ZooKeeper knows best where brokers are; those that left are no bootstrap addresses any longer."""
-        addresses = [Address(*address) for address in self._view.brokers.values() if address is not None]
-        if addresses:
-            self._requests.bootstrap = tuple(addresses)
 
     async def look(self, cluster: str, t_ms: int, *, widely: bool) -> Batch:
         """One round. `widely`: also what changes slowly: where logs begin, how large they are, and configs, where those may have changed."""

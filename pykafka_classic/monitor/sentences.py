@@ -83,6 +83,8 @@ class Teller:
         return ()
 
     def _controller_changed(self, change: Change) -> Told:
+        if change.before is not None:
+            self._controller = _controller_of(change.before)
         if change.after is None:
             yield Event("controller-lost", f"Broker {self._controller} is no longer the controller", {"broker": self._controller}, alarming=True)
             return

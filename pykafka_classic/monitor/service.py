@@ -12,7 +12,10 @@ from pykafka_classic.common.promise import Promise, gather
 from pykafka_classic.edges.clocks import ReactorClock
 from pykafka_classic.edges.reactor import Reactor
 from pykafka_classic.monitor.collector.cluster import ClusterCollector
+from pykafka_classic.monitor.notify import Notifier
+from pykafka_classic.monitor.retention import EVERY_MS, MINUTE_MS, Retention
 from pykafka_classic.monitor.settings import MonitorSettings
+from pykafka_classic.monitor.store.maintenance import tidy
 from pykafka_classic.monitor.store.reader import StoreReader
 from pykafka_classic.monitor.store.rows import Batch
 from pykafka_classic.monitor.store.writer import Row, StoreWriter
@@ -45,16 +48,28 @@ class Monitor:
         self._writer = StoreWriter(settings.store_path, _now_ms, self._committed)
         self.reader = StoreReader(settings.store_path)
         self.collectors: Mapping[str, ClusterCollector] = {
-            each.name: ClusterCollector(reactor, each, settings.keys.interval_ms, self._writer, self.reader) for each in settings.clusters
+            each.name: ClusterCollector(reactor, each, settings.keys, self._writer, self.reader) for each in settings.clusters
         }
+
+        self._retention = Retention(settings.keys)
+        self._notifier = Notifier(reactor, settings.keys)
 
     def start(self) -> None:
         """Begin to collect."""
         for collector in self.collectors.values():
+            collector.on_alarm = self._notifier.tell
             collector.start()
+        self._clock.call_later(MINUTE_MS, self._tidy)
+
+    def _tidy(self) -> None:
+        if self._stopped is None:
+            now_ms = self._clock.now_ms()
+            tidy(self._writer, self._retention.thinnings(now_ms), self._retention.remove_before_ms(now_ms))
+            self._clock.call_later(EVERY_MS, self._tidy)
 
     def stop(self) -> Promise[list[None] | None]:
         """Collect no longer; the promise is kept when the sessions with ZooKeeper have ended, or after a second. Stopping twice is stopping once."""
+        self._notifier.stop()
         if self._stopped is None:
             self._stopped = within(self._clock, gather([collector.stop() for collector in self.collectors.values()]), SESSIONS_END_MS)
         return self._stopped

@@ -35,6 +35,8 @@ COMMANDS: Final = {
     "brokers": ("brokers", "The brokers, and what each leads."),
     "znodes": ("znodes", "ZooKeeper's tree; with --watch: what changes in it."),
     "follow": ("follow", "Tell what happens in the cluster, in sentences, as it happens."),
+    "sql": ("sql", "Ask a question of what lies in topics: select ... from topic NAME."),
+    "why": ("why", "Why a partition, a broker or a group is as it is."),
     "completion": ("completion", "Print the shell's completion script: bash, zsh or fish."),
 }
 

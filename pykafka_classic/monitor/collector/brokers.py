@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
 from pykafka_classic.client.admin.configs import ConfigResource
-from pykafka_classic.client.admin.connections import Address
 from pykafka_classic.client.admin.offsets import EARLIEST, LATEST
 from pykafka_classic.client.admin.requests import AdminSettings, Broker, Call, ClusterRequests
 from pykafka_classic.common.errors import KafkaError
 from pykafka_classic.common.promise import gather, spawn
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.monitor.collector import questions
+from pykafka_classic.monitor.collector.disks import with_disk
 from pykafka_classic.monitor.collector.lag import EndOffsets
 from pykafka_classic.monitor.collector.view import ClusterView
 from pykafka_classic.monitor.store.rows import KAFKA, ZOOKEEPER, Batch, ConfigRow, GroupSample, GroupStateRow, LogDirRow, PartitionSample
@@ -58,12 +58,6 @@ class BrokerRounds:
         self.known = Known()
         self._requests = requests
         self._view = view
-
-    def find_brokers(self) -> None:
-        """ZooKeeper knows best where brokers are; those that left are no bootstrap addresses any longer."""
-        addresses = [Address(*address) for address in self._view.brokers.values() if address is not None]
-        if addresses:
-            self._requests.bootstrap = tuple(addresses)
 
     async def look(self, cluster: str, t_ms: int, *, widely: bool) -> Batch:
         """One round. `widely`: also what changes slowly: where logs begin, how large they are, and configs, where those may have changed."""
@@ -143,7 +137,7 @@ class BrokerRounds:
         disks = []
         told = await self._ask_all(DescribeLogDirsResponse, {broker: questions.describe_log_dirs() for broker in self._view.brokers})
         for broker, lying in told.items():
-            disks += questions.log_dirs(lying, broker)
+            disks += [with_disk(row, self._view.brokers) for row in questions.log_dirs(lying, broker)]
             self.known.sizes.update(questions.sizes(lying, self._view.leaders, broker))
         return disks
 

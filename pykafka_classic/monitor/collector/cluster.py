@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
+from pykafka_classic.client.admin.connections import Address
 from pykafka_classic.common.promise import Promise, spawn
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.common.zookeeper import ZooKeeper
 from pykafka_classic.edges.clocks import ReactorClock
 from pykafka_classic.edges.reactor import Reactor
 from pykafka_classic.edges.twisted_admin import TwistedAdmin
+from pykafka_classic.monitor.alarms import AlarmBook
+from pykafka_classic.monitor.collector.broker_events import EventFile
 from pykafka_classic.monitor.collector.brokers import SETTINGS, BrokerRounds
 from pykafka_classic.monitor.collector.changes import ChangeRows, nodes_of
 from pykafka_classic.monitor.collector.lag import EndOffsets
+from pykafka_classic.monitor.collector.pulse import Pulse
 from pykafka_classic.monitor.collector.view import ClusterView
+from pykafka_classic.monitor.collector.watchman import Watchman
 from pykafka_classic.monitor.collector.zookeeper import Seen, ZooKeeperWatch
-from pykafka_classic.monitor.settings import ClusterSettings
+from pykafka_classic.monitor.settings import ClusterSettings, MonitorKeys
 from pykafka_classic.monitor.store.reader import StoreReader
-from pykafka_classic.monitor.store.rows import Batch, ClusterRow
+from pykafka_classic.monitor.store.rows import AlarmCleared, AlarmRaised, Batch, ClusterRow, EventPosition, EventRow
 from pykafka_classic.monitor.store.writer import StoreWriter
 from pykafka_classic.monitor.znodes import Change, Node
 from zk_schema import cluster_id
@@ -38,19 +43,21 @@ class ClusterCollector:
     Args:
         reactor: all is called on its thread.
         settings: of the cluster.
-        interval_ms: between two rounds.
+        keys: of the monitor.
         writer: of the store.
         reader: of the store, to begin where an earlier life stopped.
 
-    Attributes: admin: to ask and change the cluster's brokers; zk: the session with its ZooKeeper; view: the present state.
+    Attributes: admin: to ask and change the cluster's brokers; zk: the session with its ZooKeeper; view: the present state;
+    pulse: who does not answer.
     """
 
-    def __init__(self, reactor: Reactor, settings: ClusterSettings, interval_ms: int, writer: StoreWriter, reader: StoreReader) -> None:
+    def __init__(self, reactor: Reactor, settings: ClusterSettings, keys: MonitorKeys, writer: StoreWriter, reader: StoreReader) -> None:
         self.settings = settings
         self.view = ClusterView()
         self.rounds = 0
         self._clock = ReactorClock(reactor)
-        self._interval_ms = interval_ms
+        self._interval_ms = keys.interval_ms
+        self.on_alarm: Callable[[AlarmRaised | AlarmCleared], None] = lambda _: None
         self._writer = writer
         self._rows = ChangeRows()
         self._state = "connecting"
@@ -63,8 +70,14 @@ class ClusterCollector:
         self._is_new = not known
         self.view.update(Change(path, None, node) for path, node in known.items())
         self.admin = TwistedAdmin(reactor, [("localhost", 9092)], client_id=CLIENT_ID, settings=SETTINGS)
+        self._pulse_admin = TwistedAdmin(reactor, [("localhost", 9092)], client_id=f"{CLIENT_ID}-pulse", settings=SETTINGS)
+        self.pulse = Pulse(self._pulse_admin.core.requests, self.view, self._clock, self._pulse_told)
         self._brokers = BrokerRounds(self.admin.core.requests, self.view)
         self._restore_ends(reader)
+        book = AlarmBook(settings.name, keys.alarm_clear_after_ms, [(each.rule, each.subject) for each in reader.alarms(settings.name, only_on=True)])
+        self._watchman = Watchman(book, self.view, keys, self._clock, self._alarmed)
+        positions = reader.event_positions(settings.name)
+        self._event_files = [EventFile(broker, path, positions.get(broker), self._clock, self._events_told) for broker, path in sorted(settings.events.items())]
         self.watch = ZooKeeperWatch(reactor, settings.zookeeper, known, self._seen, self._told_state)
 
     @property
@@ -85,12 +98,20 @@ class ClusterCollector:
     def start(self) -> None:
         """Begin to watch and to ask."""
         self._running = True
+        self._find_brokers()
         self.watch.start()
+        for each in self._event_files:
+            each.start()
         self._clock.call_later(0, self._round)
 
     def stop(self) -> Promise[None]:
         """End; what was seen is with the writer. The promise is kept when the session with ZooKeeper has ended."""
         self._running = False
+        self._watchman.stop()
+        self.pulse.stop()
+        self._pulse_admin.close()
+        for each in self._event_files:
+            each.stop()
         self.admin.close()
         return self.watch.stop()
 
@@ -98,12 +119,14 @@ class ClusterCollector:
 
     def _seen(self, seen: Seen) -> None:
         self.view.update(seen.changes)
-        self._brokers.find_brokers()
+        self._find_brokers()
         rows = self._rows.rows(seen.changes, seen.t_ms, found=seen.first and self._is_new)
         self._writer.put(Batch(self.settings.name, seen.t_ms, znodes=rows))
         if seen.first:
             self._kafka_id = self._cluster_id()
             self._put_state()
+            self._watchman.start()
+            self.pulse.start()
 
     def _cluster_id(self) -> str | None:
         node = self.nodes.get(cluster_id.PATH)
@@ -122,7 +145,20 @@ class ClusterCollector:
         settings = self.settings
         self._writer.put(ClusterRow(settings.name, settings.zookeeper, self._kafka_id, self._state, self._clock.now_ms()))
 
+    def _find_brokers(self) -> None:
+        """ZooKeeper knows best where brokers are; those that left are no bootstrap addresses any longer."""
+        addresses = tuple(Address(*address) for address in self.view.brokers.values() if address is not None)
+        if addresses:
+            for admin in (self.admin, self._pulse_admin):
+                admin.core.requests.bootstrap = addresses
+
     # from brokers
+
+    def _pulse_told(self, event: EventRow) -> None:
+        self._writer.put(Batch(self.settings.name, event.t_ms, events=[event]))
+
+    def _events_told(self, events: Sequence[EventRow], position: EventPosition) -> None:
+        self._writer.put(Batch(self.settings.name, self._clock.now_ms(), events=events, event_positions=[position]))
 
     def _restore_ends(self, reader: StoreReader) -> None:
         for topic, partition, t_ms, end in reader.recent_ends(self.settings.name, self._clock.now_ms() - RECENT_MS):
@@ -150,4 +186,9 @@ class ClusterCollector:
             self._widely_at = now + WIDELY_EVERY_MS
         batch = await self._brokers.look(self.settings.name, self._clock.now_ms(), widely=widely)
         self._writer.put(batch)
+        self._watchman.round_made(batch)
         self.rounds += 1
+
+    def _alarmed(self, alarm: AlarmRaised | AlarmCleared) -> None:
+        self._writer.put(alarm)
+        self.on_alarm(alarm)

@@ -13,7 +13,7 @@ from pykafka_classic.common.java import abs_java, string_hash
 from pykafka_classic.common.topic_name import GROUP_METADATA_TOPIC
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.monitor.znodes import Change, name_of
-from zk_schema import broker_ids, configs, consumers, partition_state
+from zk_schema import broker_ids, consumers, controller, partition_state, topics
 from zk_schema.broker_ids import SecurityProtocol
 from zk_schema.errors import MalformedZNode
 
@@ -32,12 +32,15 @@ class Committed:
 class ClusterView:
     """The present state, as changes make it.
 
-    Attributes: leaders: of all partitions; -1: nobody. brokers: address of those alive, of a plaintext listener; None: it has none. zookeeper_offsets: by
-    group.     configs_changed: a node below /config has changed since somebody set this to False.
+    Attributes: replicas, in_sync, leaders: of all partitions; leader -1: nobody. brokers: address of those alive, of a plaintext listener; None: it has none.
+    zookeeper_offsets: by group. configs_changed: a node below /config has changed since somebody set this to False.
     """
 
     def __init__(self) -> None:
+        self.replicas: dict[TopicPartition, tuple[int, ...]] = {}
+        self.in_sync: dict[TopicPartition, tuple[int, ...]] = {}
         self.leaders: dict[TopicPartition, int] = {}
+        self.has_controller = False
         self.brokers: dict[int, tuple[str, int] | None] = {}
         self.zookeeper_offsets: dict[str, dict[TopicPartition, Committed]] = {}
         self.configs_changed = True
@@ -49,6 +52,10 @@ class ClusterView:
             path = change.path
             if (name := partition_state.partition_of(path)) is not None:
                 self._state_changed(TopicPartition(*name), change)
+            elif (topic := topics.topic_of(path)) is not None:
+                self._topic_changed(topic, change)
+            elif path == controller.PATH:
+                self.has_controller = change.after is not None
             elif path.startswith(f"{broker_ids.PATH}/"):
                 self._broker_changed(change)
             elif path.startswith(_CONFIG):
@@ -74,13 +81,22 @@ class ClusterView:
     def _state_changed(self, partition: TopicPartition, change: Change) -> None:
         if change.after is None:
             self.leaders.pop(partition, None)
+            self.in_sync.pop(partition, None)
         else:
             try:
-                self.leaders[partition] = partition_state.decode(change.after.data).leader
+                state = partition_state.decode(change.after.data)
+                self.leaders[partition], self.in_sync[partition] = state.leader, state.isr
             except MalformedZNode:
-                self.leaders[partition] = partition_state.NO_LEADER
+                self.leaders[partition], self.in_sync[partition] = partition_state.NO_LEADER, ()
         if partition.topic == GROUP_METADATA_TOPIC:
             self._offsets_partitions = sum(each.topic == GROUP_METADATA_TOPIC for each in self.leaders)
+
+    def _topic_changed(self, topic: str, change: Change) -> None:
+        before, after = (_assignment(node.data) if node is not None else {} for node in (change.before, change.after))
+        for number in before.keys() - after.keys():
+            self.replicas.pop(TopicPartition(topic, number), None)
+        for number, replicas in after.items():
+            self.replicas[TopicPartition(topic, number)] = replicas
 
     def _broker_changed(self, change: Change) -> None:
         name = name_of(change.path)
@@ -114,6 +130,8 @@ class ClusterView:
             del self.zookeeper_offsets[group]
 
 
-def config_entity(path: str) -> configs.ConfigEntity | None:
-    """Whose config a node holds."""
-    return configs.ConfigEntity.parse(path.removeprefix(_CONFIG))
+def _assignment(data: bytes | None) -> dict[int, tuple[int, ...]]:
+    try:
+        return {number: each.replicas for number, each in topics.decode(data).assignment.items()}
+    except MalformedZNode:
+        return {}

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from pykafka_classic.common.zookeeper import session_name
 from pykafka_classic.monitor.store.rows import ChangeKind, MemberRow
 from zk_schema.partition_state import NO_LEADER
 
@@ -264,8 +265,3 @@ class Alarm:
     cleared_ms: int | None
     sentence: str
     value: float
-
-
-def session_name(owner: int) -> str:
-    """A session's id as ZooKeeper writes it; empty for 0."""
-    return f"0x{owner & 0xFFFFFFFFFFFFFFFF:x}" if owner else ""

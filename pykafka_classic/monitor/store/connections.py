@@ -48,4 +48,7 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
     # Not mode=ro: the first reader after a kill has to be able to make the shared memory of the WAL.
     connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=rw", uri=True, isolation_level=None, timeout=BUSY_MS / 1000)
     connection.execute("PRAGMA query_only = ON")
+    if connection.execute("PRAGMA user_version").fetchone() == (0,):
+        connection.close()
+        raise StoreMissing(f"The monitor's store {path} is being made.")
     return connection

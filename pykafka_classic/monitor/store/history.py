@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
-from pykafka_classic.monitor.store.answers import ALL, BrokerState, ControllerState, PartitionState, Span, TopicState, ZNode, ZNodeChange, session_name
+from pykafka_classic.common.zookeeper import session_name
+from pykafka_classic.monitor.store.answers import ALL, BrokerState, ControllerState, PartitionState, Span, TopicState, ZNode, ZNodeChange
 from pykafka_classic.monitor.store.queries import Queries, until
 from pykafka_classic.monitor.store.rows import ChangeKind
 from zk_schema import broker_ids, controller, controller_epoch, partition_state, topics

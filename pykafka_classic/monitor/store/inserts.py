@@ -80,6 +80,16 @@ class Inserts:
         self._clusters: dict[str, int] = dict(connection.execute("SELECT name, id FROM cluster").fetchall())
         self._states: dict[tuple[Any, ...], str] = {}
 
+    def forget_series(self, table: str, ids: Sequence[int]) -> None:
+        """Rows of `series`, `group_series` or `znode` are removed."""
+        if not ids:
+            return
+        {"series": self.series, "group_series": self.group_series, "znode": self._znodes}[table].forget(ids)
+        if table == "series":
+            self._partition_samples.forget(ids)
+        elif table == "group_series":
+            self._group_samples.forget(ids)
+
     def cluster(self, row: ClusterRow) -> None:
         """A cluster's state."""
         self._connection.execute(
@@ -99,6 +109,10 @@ class Inserts:
         self._connection.executemany(
             "INSERT INTO broker_event (cluster_id, t_ms, broker, name, subject, zxid, facts) VALUES (?, ?, ?, ?, ?, ?, ?)",
             [(cluster, each.t_ms, each.broker, each.name, each.subject, each.zxid, _json(dict(each.facts))) for each in batch.events],
+        )
+        self._connection.executemany(
+            "INSERT OR REPLACE INTO event_position (cluster_id, broker, inode, offset) VALUES (?, ?, ?, ?)",
+            [(cluster, each.broker, each.inode, each.offset) for each in batch.event_positions],
         )
 
     def alarm_raised(self, row: AlarmRaised) -> None:

@@ -34,6 +34,12 @@ class Queries:
         number: int = found[0][0]
         return number
 
+    def beat_ms(self) -> int:
+        """When a monitor last wrote; 0: never."""
+        ((beat,),) = self.rows("SELECT coalesce(max(beat_ms), 0) FROM run")
+        assert isinstance(beat, int)
+        return beat
+
     def close_own(self) -> None:
         """Close this thread's connection; it opens another when it asks again."""
         connection = getattr(self._own, "connection", None)

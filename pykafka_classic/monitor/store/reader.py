@@ -15,6 +15,7 @@ import json
 from typing import Any
 
 from pykafka_classic.monitor.store.answers import Alarm, BrokerEvent, ClusterInfo, Gap, Span
+from pykafka_classic.monitor.store.rows import EventPosition
 from pykafka_classic.monitor.store.samples import SampleQueries
 
 
@@ -45,6 +46,11 @@ class StoreReader(SampleQueries):
             "AND (? IS NULL OR subject = ?) ORDER BY t_ms DESC, id DESC LIMIT ?"
         )
         return tuple(_event(row) for row in self.rows(sql, self.cluster_id(cluster), span.since_ms, span.end_ms, subject, subject, span.limit))
+
+    def event_positions(self, cluster: str) -> dict[int, EventPosition]:
+        """By broker: up to where its events.log was read."""
+        rows = self.rows("SELECT broker, inode, offset FROM event_position WHERE cluster_id = ?", self.cluster_id(cluster))
+        return {row[0]: EventPosition(*row) for row in rows}
 
     def alarms(self, cluster: str, *, only_on: bool = False, limit: int = 500) -> tuple[Alarm, ...]:
         """The alarms, the latest first; `only_on`: those that are still on."""

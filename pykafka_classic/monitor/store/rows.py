@@ -114,6 +114,15 @@ class EventRow:
 
 
 @dataclass(frozen=True, slots=True)
+class EventPosition:
+    """Up to where a broker's events.log was read: the file's inode, and bytes in it."""
+
+    broker: int
+    inode: int
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
 class Batch:
     """Rows of one cluster; `t_ms` is the moment of the samples."""
 
@@ -127,6 +136,7 @@ class Batch:
     configs: Sequence[ConfigRow] = ()
     log_dirs: Sequence[LogDirRow] = ()
     events: Sequence[EventRow] = ()
+    event_positions: Sequence[EventPosition] = ()
 
 
 @dataclass(frozen=True, slots=True)

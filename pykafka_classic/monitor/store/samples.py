@@ -26,13 +26,6 @@ ON g.series_id = s.id AND g.t_ms = (SELECT max(t_ms) FROM group_sample WHERE ser
 class SampleQueries(HistoryQueries):
     """The part of the reader that is about samples."""
 
-    def sampled_ms(self, cluster: str) -> int | None:
-        """When the brokers of a cluster were last asked; None: never yet."""
-        ((beat,),) = self.rows("SELECT max(beat_ms) FROM run")
-        ((told,),) = self.rows("SELECT max(t_ms) FROM log_dir_sample WHERE cluster_id = ?", self.cluster_id(cluster))
-        found: int | None = told if told is not None else beat
-        return found
-
     # partitions
 
     def partition_samples(self, cluster: str, topic: str, partition: int, span: Span) -> tuple[PartitionPoint, ...]:
@@ -105,6 +98,12 @@ class SampleQueries(HistoryQueries):
         )
         return tuple(_group(row) for row in self.rows(sql, self.cluster_id(cluster), group, span.since_ms, span.end_ms, span.limit))
 
+    def group_changes(self, cluster: str, span: Span) -> tuple[GroupState, ...]:
+        """How groups at the brokers changed in a span, the latest first."""
+        sql = "SELECT name, state, assignor, coordinator, members, t_ms FROM group_state WHERE cluster_id = ? AND t_ms >= ? AND t_ms <= ?"
+        values = (self.cluster_id(cluster), span.since_ms, span.end_ms, span.limit)
+        return tuple(_group(row) for row in self.rows(f"{sql} ORDER BY id DESC LIMIT ?", *values))
+
     def group_lag(self, cluster: str, group: str, t_ms: int | None = None) -> tuple[LagPoint, ...]:
         """A group's partitions in both stores, at the latest sample up to then; `lag_ms` counts up to then, or up to the monitor's last look."""
         rows = self.rows(f"{_LATEST_LAG} AND s.name = ? ORDER BY s.store, s.topic, s.partition", until(t_ms), self.cluster_id(cluster), group)
@@ -152,8 +151,7 @@ class SampleQueries(HistoryQueries):
     # inside
 
     def _looked_until(self, t_ms: int | None) -> int:
-        ((beat,),) = self.rows("SELECT max(beat_ms) FROM run")
-        return min(until(t_ms), beat or 0)
+        return min(until(t_ms), self.beat_ms())
 
     def _zookeeper_groups(self, cluster: str, t_ms: int | None) -> list[GroupState]:
         members: dict[str, dict[str, list[tuple[str, int]]]] = {}

@@ -12,7 +12,8 @@
 | group_state | who was in a group; a row where that changed |
 | config_state | a config as DescribeConfigs tells; a row where that changed |
 | log_dir_sample | how full a log directory is |
-| broker_event | a line of a broker's events.log |
+| broker_event | a line of a broker's events.log, or a partition of such a line |
+| event_position | up to where such a file was read |
 | alarm | one time that an alarm was raised, and when it was over |
 | run | one life of the monitor: what happened between two of them was not seen |
 
@@ -79,8 +80,14 @@ CREATE TABLE alarm (
 CREATE INDEX alarm_by_time ON alarm (cluster_id, raised_ms);
 """
 
+VERSION_2: Final = """
+CREATE TABLE event_position (
+    cluster_id INTEGER NOT NULL REFERENCES cluster, broker INTEGER NOT NULL, inode INTEGER NOT NULL, offset INTEGER NOT NULL, PRIMARY KEY (cluster_id, broker)
+) WITHOUT ROWID;
+"""
+
 # Each script makes a file of the version before it one of its own version.
-MIGRATIONS: Final = (VERSION_1,)
+MIGRATIONS: Final = (VERSION_1, VERSION_2)
 
 
 class StoreTooNew(Exception):

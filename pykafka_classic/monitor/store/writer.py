@@ -10,6 +10,7 @@ import queue
 import sqlite3
 import threading
 from collections.abc import Callable
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -76,21 +77,20 @@ class StoreWriter:
     # on the thread
 
     def _run(self, opened: queue.SimpleQueue[Exception | None]) -> None:
-        try:
-            lock = take_over(self.path)
-            self._connection = open_for_writing(self.path)
-            migrate(self._connection)
-            self._begin_run()
-            self._inserts = Inserts(self._connection)
-        except Exception as error:  # noqa: BLE001  # belongs to who opens the store
-            opened.put(error)
-            return
-        opened.put(None)
-        while self._work_off(self._taken()):
-            continue
-        self._connection.execute("PRAGMA optimize")
-        self._connection.close()
-        lock.close()
+        with ExitStack() as stack:
+            try:
+                stack.enter_context(take_over(self.path))
+                self._connection = stack.enter_context(closing(open_for_writing(self.path)))
+                migrate(self._connection)
+                self._begin_run()
+                self._inserts = Inserts(self._connection)
+            except Exception as error:  # noqa: BLE001  # belongs to who opens the store
+                opened.put(error)
+                return
+            opened.put(None)
+            while self._work_off(self._taken()):
+                continue
+            self._connection.execute("PRAGMA optimize")
 
     def _begin_run(self) -> None:
         now = self._now_ms()
@@ -108,8 +108,9 @@ class StoreWriter:
     def _work_off(self, taken: list[Row | Work | threading.Event | None]) -> bool:
         """False where it is time to end."""
         rows = [each for each in taken if isinstance(each, Row)]
-        if rows and self._transaction(lambda: self._insert(rows)):
-            self._committed(rows)
+        written = self._written(rows)
+        if written:
+            self._committed(written)
         for each in taken:
             if isinstance(each, threading.Event):
                 each.set()
@@ -117,6 +118,14 @@ class StoreWriter:
                 work = each
                 self._transaction(lambda: work(self._connection, self._inserts))  # noqa: B023  # called at once
         return None not in taken
+
+    def _written(self, rows: list[Row]) -> list[Row]:
+        """All in one transaction; where that fails, each in its own, so that only what cannot be written is lost."""
+        if not rows or self._transaction(lambda: self._insert(rows), is_last_try=len(rows) == 1):
+            return rows
+        if len(rows) == 1:
+            return []
+        return [row for row in rows if self._transaction(lambda: self._insert([row]))]  # noqa: B023  # called at once
 
     def _insert(self, rows: list[Row]) -> None:
         for row in rows:
@@ -130,16 +139,17 @@ class StoreWriter:
                 self._inserts.alarm_cleared(row)
         self._connection.execute("UPDATE run SET beat_ms = ? WHERE id = ?", (self._now_ms(), self._run_id))
 
-    def _transaction(self, work: Callable[[], None]) -> bool:
+    def _transaction(self, work: Callable[[], None], *, is_last_try: bool = True) -> bool:
         try:
             self._connection.execute("BEGIN IMMEDIATE")
             work()
             self._connection.execute("COMMIT")
-        except sqlite3.Error as error:
+        except Exception as error:  # noqa: BLE001  # a full disk, a broken file, a bug: the thread goes on, or nothing is ever written again
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
             self._inserts = Inserts(self._connection)  # it remembers what does not stand
-            self._lose(1, str(error))
+            if is_last_try:
+                self._lose(1, f"{type(error).__name__}: {error}")
             return False
         return True
 

@@ -1,0 +1,59 @@
+"""The monitor as a process, for tests: its configuration, its life, its store."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from pykafka_classic.edges.child_processes import ChildProcess, wait_until
+from pykafka_classic.monitor.store.connections import StoreMissing
+from pykafka_classic.monitor.store.queries import UnknownCluster
+from pykafka_classic.monitor.store.reader import StoreReader
+from pykafka_classic.testing.cluster import LocalCluster
+
+NAME = "here"
+
+
+class MonitorProcess(ChildProcess):
+    """Watches one cluster every half second. Brokers of ours are read too, where `events` says so: their log files hold their events."""
+
+    def __init__(self, folder: Path, cluster: LocalCluster, *, events: bool = True, settings: Mapping[str, str] | None = None) -> None:
+        self.folder = folder
+        self._cluster = cluster
+        lines = {"clusters": NAME, f"{NAME}.zookeeper.connect": cluster.zookeeper.address, "data.dir": str(folder / "data"), "interval.ms": "500", "port": "0"}
+        if events:
+            lines |= {f"{NAME}.events.{number}": str(broker.directory / "server.log") for number, broker in enumerate(cluster.brokers)}
+        folder.mkdir(parents=True, exist_ok=True)
+        config = folder / "monitor.properties"
+        config.write_text("".join(f"{key}={value}\n" for key, value in (lines | dict(settings or {})).items()))
+        command = [sys.executable, "-m", "pykafka_classic.cli.eagle", "start", str(config)]
+        super().__init__(command, log_path=folder / "monitor.log", environment={"LOG_DIR": str(folder)})
+
+    @property
+    def store(self) -> Path:
+        """Its file."""
+        return self.folder / "data" / "monitor.db"
+
+    @property
+    def reader(self) -> StoreReader:
+        """Of its store."""
+        return StoreReader(self.store)
+
+    def wait_watching(self, *, seconds: float = 30.0) -> StoreReader:
+        """Wait until ZooKeeper was looked at, and brokers have answered after that."""
+        self.wait_ready(self._is_watching, seconds=seconds)
+        return self.reader
+
+    def _is_watching(self) -> bool:
+        try:
+            states = [each.state for each in self.reader.clusters() if each.name == NAME]
+            return states == ["connected"] and bool(self.reader.log_dirs(NAME))
+        except (StoreMissing, UnknownCluster):
+            return False
+
+
+def wait_for(condition: object, *, seconds: float = 15.0) -> None:
+    """Wait until a callable is true."""
+    assert callable(condition)
+    wait_until(lambda: bool(condition()), seconds=seconds)

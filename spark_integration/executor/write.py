@@ -7,7 +7,7 @@ driver. What is written is in the topics before `commit`: there is nothing to un
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 import pyarrow as pa
@@ -16,6 +16,7 @@ from pyspark.sql.types import StructType
 
 from pykafka_classic.client.client_errors import InvalidSetting
 from spark_integration.executor.write_settings import WriteSettings, write_settings
+from spark_integration.zookeeper_store import find_brokers
 
 log = logging.getLogger("spark_integration.executor")
 
@@ -68,16 +69,16 @@ class TopicStreamWriter(DataSourceStreamArrowWriter):
         log.warning("Batch %d failed; written all the same: %s, and perhaps more by the tasks that failed", batchId, told(messages))
 
 
-def writer_for(
-    schema: StructType, options: Mapping[str, str], overwrite: bool, streaming: bool, *, find_brokers: Callable[[str], str]
-) -> TopicWriter | TopicStreamWriter:
-    """The writer of a data source, for rows of this schema. InvalidSetting with a sentence for the user; `find_brokers`: see `write_settings`."""
-    settings = write_settings(schema, options, find_brokers)
-    if streaming:
-        return TopicStreamWriter(settings)  # `overwrite`: output mode complete, which sends all rows of the result each time, as the official connector
+def batch_writer(schema: StructType, options: Mapping[str, str], *, overwrite: bool) -> TopicWriter:
+    """A sink for rows of this schema. InvalidSetting with a sentence for the user; ZooKeeperUnavailable."""
     if overwrite:
         raise InvalidSetting("a topic cannot be overwritten: use mode('append')")
-    return TopicWriter(settings)
+    return TopicWriter(write_settings(schema, options, find_brokers))
+
+
+def stream_writer(schema: StructType, options: Mapping[str, str]) -> TopicStreamWriter:
+    """As `batch_writer`."""
+    return TopicStreamWriter(write_settings(schema, options, find_brokers))
 
 
 def write_rows(batches: Iterator[pa.RecordBatch], settings: WriteSettings) -> WrittenRows:

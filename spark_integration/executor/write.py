@@ -15,6 +15,7 @@ from pyspark.sql.datasource import DataSourceArrowWriter, DataSourceStreamArrowW
 from pyspark.sql.types import StructType
 
 from pykafka_classic.client.client_errors import InvalidSetting
+from pykafka_classic.edges.blocking_client import NoBroker, connect_any
 from spark_integration.executor.write_settings import WriteSettings, write_settings
 from spark_integration.zookeeper_store import find_brokers
 
@@ -73,11 +74,16 @@ def batch_writer(schema: StructType, options: Mapping[str, str], *, overwrite: b
     """A sink for rows of this schema. InvalidSetting with a sentence for the user; ZooKeeperUnavailable."""
     if overwrite:
         raise InvalidSetting("a topic cannot be overwritten: use mode('append')")
-    return TopicWriter(write_settings(schema, options, find_brokers))
+    settings = write_settings(schema, options, find_brokers)
+    try:
+        connect_any(settings.producer.bootstrap_servers, timeout_ms=settings.producer.request_timeout_ms).close()
+    except NoBroker as error:
+        raise InvalidSetting(f"option 'bootstrap.servers': {error}") from error
+    return TopicWriter(settings)
 
 
 def stream_writer(schema: StructType, options: Mapping[str, str]) -> TopicStreamWriter:
-    """As `batch_writer`."""
+    """As `batch_writer`, but nobody is asked: Spark makes it anew for each batch, also to say that one is done."""
     return TopicStreamWriter(write_settings(schema, options, find_brokers))
 
 

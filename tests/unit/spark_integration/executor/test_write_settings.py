@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Mapping
-from functools import partial
 
 import pytest
 from pyspark.sql.types import ArrayType, BinaryType, IntegerType, LongType, StringType, StructField, StructType
@@ -111,7 +109,6 @@ def test_a_topic_cannot_be_overwritten() -> None:
         batch_writer(VALUE, BROKERS | {"topic": "t"}, overwrite=True)
 
 
-@pytest.mark.parametrize("make", [partial(batch_writer, overwrite=False), stream_writer])
-def test_a_writer_travels_to_executors(make: Callable[[StructType, Mapping[str, str]], object]) -> None:
-    writer = make(VALUE, BROKERS | {"topic": "t"})
+def test_a_writer_travels_to_executors() -> None:
+    writer = stream_writer(VALUE, BROKERS | {"topic": "t"})
     assert vars(pickle.loads(pickle.dumps(writer))) == vars(writer)

@@ -1,11 +1,11 @@
-"""The data source, as Spark sees it: `spark.read.format("kafka_classic")` and `spark.readStream.format("kafka_classic")`."""
+"""The data source, as Spark sees it: `spark.read`, `readStream`, `write` and `writeStream` with `format("kafka_classic")`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar
 
-from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
+from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, DataSourceStreamWriter, DataSourceWriter, InputPartition
 from pyspark.sql.types import StructType
 
 from spark_integration.batch_plan import METADATA, BatchPlan, plan_batch
@@ -47,6 +47,18 @@ class KafkaClassicSource(DataSource):
         from spark_integration.stream_reader import StreamReader  # noqa: PLC0415  # a batch needs none of it
 
         return StreamReader(schema, parse_options(self.options), listened=self.listened)
+
+    def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
+        """The sink of a batch: `executor/write_settings.py` has its options."""
+        from spark_integration.executor.write import batch_writer  # noqa: PLC0415  # who only reads needs none of it
+
+        return batch_writer(schema, self.options, overwrite=overwrite)
+
+    def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamWriter:  # noqa: ARG002, N802  # Spark's names
+        """The sink of a stream. `overwrite`: output mode complete, which sends all rows of the result each time, as the official connector."""
+        from spark_integration.executor.write import stream_writer  # noqa: PLC0415  # who only reads needs none of it
+
+        return stream_writer(schema, self.options)
 
 
 class ListenedSource(KafkaClassicSource):

@@ -7,7 +7,7 @@ driver. What is written is in the topics before `commit`: there is nothing to un
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 import pyarrow as pa
@@ -15,7 +15,9 @@ from pyspark.sql.datasource import DataSourceArrowWriter, DataSourceStreamArrowW
 from pyspark.sql.types import StructType
 
 from pykafka_classic.client.client_errors import InvalidSetting
+from pykafka_classic.edges.blocking_client import NoBroker, connect_any
 from spark_integration.executor.write_settings import WriteSettings, write_settings
+from spark_integration.zookeeper_store import find_brokers
 
 log = logging.getLogger("spark_integration.executor")
 
@@ -68,16 +70,21 @@ class TopicStreamWriter(DataSourceStreamArrowWriter):
         log.warning("Batch %d failed; written all the same: %s, and perhaps more by the tasks that failed", batchId, told(messages))
 
 
-def writer_for(
-    schema: StructType, options: Mapping[str, str], overwrite: bool, streaming: bool, *, find_brokers: Callable[[str], str]
-) -> TopicWriter | TopicStreamWriter:
-    """The writer of a data source, for rows of this schema. InvalidSetting with a sentence for the user; `find_brokers`: see `write_settings`."""
-    settings = write_settings(schema, options, find_brokers)
-    if streaming:
-        return TopicStreamWriter(settings)  # `overwrite`: output mode complete, which sends all rows of the result each time, as the official connector
+def batch_writer(schema: StructType, options: Mapping[str, str], *, overwrite: bool) -> TopicWriter:
+    """A sink for rows of this schema. InvalidSetting with a sentence for the user; ZooKeeperUnavailable."""
     if overwrite:
         raise InvalidSetting("a topic cannot be overwritten: use mode('append')")
+    settings = write_settings(schema, options, find_brokers)
+    try:
+        connect_any(settings.producer.bootstrap_servers, timeout_ms=settings.producer.request_timeout_ms).close()
+    except NoBroker as error:
+        raise InvalidSetting(f"option 'bootstrap.servers': {error}") from error
     return TopicWriter(settings)
+
+
+def stream_writer(schema: StructType, options: Mapping[str, str]) -> TopicStreamWriter:
+    """As `batch_writer`, but nobody is asked: Spark makes it anew for each batch, also to say that one is done."""
+    return TopicStreamWriter(write_settings(schema, options, find_brokers))
 
 
 def write_rows(batches: Iterator[pa.RecordBatch], settings: WriteSettings) -> WrittenRows:

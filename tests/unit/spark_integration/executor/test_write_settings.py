@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql.types import ArrayType, BinaryType, IntegerType, LongType, StringType, StructField, StructType
 
 from pykafka_classic.client.client_errors import InvalidSetting
-from spark_integration.executor.write import TopicStreamWriter, TopicWriter, writer_for
+from spark_integration.executor.write import batch_writer, stream_writer
 from spark_integration.executor.write_settings import WriteSettings, write_settings
 
 VALUE = StructType([StructField("value", BinaryType())])
@@ -104,13 +104,11 @@ def test_brokers_are_found_in_zookeeper() -> None:
         write_settings(VALUE, {"topic": "t"}, nowhere)
 
 
-def test_a_topic_cannot_be_overwritten_but_a_complete_result_can_be_sent_again() -> None:
-    options = BROKERS | {"topic": "t"}
+def test_a_topic_cannot_be_overwritten() -> None:
     with pytest.raises(InvalidSetting, match=r"a topic cannot be overwritten: use mode\('append'\)"):
-        writer_for(VALUE, options, True, False, find_brokers=nowhere)
-    assert isinstance(writer_for(VALUE, options, True, True, find_brokers=nowhere), TopicStreamWriter)
+        batch_writer(VALUE, BROKERS | {"topic": "t"}, overwrite=True)
 
 
 def test_a_writer_travels_to_executors() -> None:
-    writer = writer_for(VALUE, BROKERS | {"topic": "t"}, False, False, find_brokers=nowhere)
-    assert isinstance(pickle.loads(pickle.dumps(writer)), TopicWriter)
+    writer = stream_writer(VALUE, BROKERS | {"topic": "t"})
+    assert vars(pickle.loads(pickle.dumps(writer))) == vars(writer)

@@ -93,7 +93,7 @@ def _failure(spark: SparkSession, cluster: LocalCluster, topic: str, **more: str
 def test_a_batch_is_refused_while_its_group_has_members(spark: SparkSession, cluster: LocalCluster) -> None:
     topic = new_topic(cluster, records=3)
     frame = batch(spark, cluster, topic)
-    with Consumer(cluster.bootstrap, group_id=topic, client_id="radar") as consumer:
+    with Consumer(cluster.bootstrap, group_id=topic, client_id="radar", enable_auto_commit=False) as consumer:
         consumer.subscribe([topic])
         while not consumer.assignment:
             consumer.poll(timeout_ms=100)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import Any, Final
 
 import pytest
 from pyspark.errors import StreamingQueryException
@@ -16,6 +17,7 @@ from spark_integration import settle, stop
 from tests.integration.own_members import OurMember
 from tests.spark.jobs import Sink, batch, committed, eventually, lag, members, new_topic, numbers_of, produce, running, stream
 
+SHARING: Final[dict[str, Any]] = {"membership": "sharing", "heartbeat.interval.ms": 300}
 HOURLY = {"processingTime": "1 hour"}  # nothing comes after the first batch that could commit it
 
 
@@ -151,12 +153,11 @@ def test_a_new_checkpoint_starts_from_the_group(spark: SparkSession, cluster: Lo
 
 def test_two_sharing_jobs_divide_the_partitions(spark: SparkSession, cluster: LocalCluster, tmp_path: Path) -> None:
     topic, one, two = new_topic(cluster, partitions=4), Sink(), Sink()
-    sharing = {"membership": "sharing", "heartbeat.interval.ms": 300}
-    with running(stream(spark, cluster, topic, **sharing), one, tmp_path / "one") as first:
+    with running(stream(spark, cluster, topic, **SHARING), one, tmp_path / "one") as first:
         eventually(lambda: members(cluster, topic) == [(f"spark-{topic}", 4)], first)
         produce(cluster, topic, range(40), partitions=4)
         eventually(lambda: len(one.numbers) == 40, first)
-        with running(stream(spark, cluster, topic, **sharing), two, tmp_path / "two") as second:
+        with running(stream(spark, cluster, topic, **SHARING), two, tmp_path / "two") as second:
             eventually(lambda: sorted(count for _, count in members(cluster, topic)) == [2, 2], second)
             produce(cluster, topic, range(40, 80), partitions=4)
             eventually(lambda: len(one.numbers) + len(two.numbers) == 80, second)
@@ -174,8 +175,7 @@ def test_a_rebalance_waits_for_the_batch_boundary(spark: SparkSession, cluster: 
     topic, sink = new_topic(cluster, partitions=4, records=0), Sink()
     produce(cluster, topic, range(40), partitions=4)
     sink.may_end.clear()
-    sharing = {"membership": "sharing", "heartbeat.interval.ms": 300}
-    with running(stream(spark, cluster, topic, **sharing), sink, tmp_path) as query:
+    with running(stream(spark, cluster, topic, **SHARING), sink, tmp_path) as query:
         assert sink.begun.acquire(timeout=60)
         with OurMember(cluster.bootstrap, topic, {"group_id": topic}) as consumer:
             time.sleep(2)  # several heartbeats: the job knows that somebody wants to join, and lets go of nothing

@@ -10,6 +10,8 @@ Two processes of the driver matter: the user's program, and the stream's reader 
 `executor` is what runs on the executors. docs/spark.md is for users.
 """
 
+from __future__ import annotations
+
 from spark_integration.batch_commit import commit_batch, committing
 from spark_integration.listener import register, settle, stop
 from spark_integration.source import KafkaClassicSource

@@ -45,7 +45,8 @@ def test_columns_are_those_of_the_official_connector(spark: SparkSession, cluste
     frame = batch(spark, cluster, topic, includeHeaders="true")
     # https://spark.apache.org/docs/latest/streaming/structured-streaming-kafka-integration.html, "Each row in the source has the following schema"
     assert frame.schema.simpleString() == (
-        "struct<key:binary,value:binary,topic:string,partition:int,offset:bigint,timestamp:timestamp,timestampType:int,headers:array<struct<key:string,value:binary>>>"
+        "struct<key:binary,value:binary,topic:string,partition:int,offset:bigint,timestamp:timestamp,timestampType:int,"
+        "headers:array<struct<key:string,value:binary>>>"
     )
     full, empty = frame.selectExpr("*", "unix_millis(timestamp) as ms").orderBy("offset").collect()
     assert (bytes(full.key), bytes(full.value), full.topic, full.partition, full.offset) == (b"k", b"v", topic, 0, 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from pathlib import Path
 from typing import Any, Final
@@ -10,8 +11,12 @@ import pytest
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
 
-from pykafka_classic.clients import Admin, Consumer, NewPartitions, TopicPartition
+from pykafka_classic.client.consumer_settings import ConsumerSettings
+from pykafka_classic.client.subscription import Subscription
+from pykafka_classic.clients import Admin, Consumer, NewPartitions, TopicPartition, ZooKeeperConsumer
 from pykafka_classic.common.errors import ErrorCode, KafkaError
+from pykafka_classic.common.zookeeper import GetChildren, GetData
+from pykafka_classic.edges.blocking_zookeeper import BlockingZooKeeper
 from pykafka_classic.testing.cluster import LocalCluster
 from spark_integration import settle, stop
 from tests.integration.own_members import OurMember
@@ -64,8 +69,8 @@ def test_a_batch_that_was_stopped_in_the_middle_is_not_committed_and_comes_again
     sink.may_end.clear()
     with running(stream(spark, cluster, topic), sink, tmp_path) as query:
         assert sink.begun.acquire(timeout=60)
-        query.stop()
-        settle(query)
+        threading.Timer(0.5, sink.may_end.set).start()  # Spark waits for a function that runs, and then for nothing more
+        stop(query)
         eventually(lambda: members(cluster, topic) == [])
         assert lag(cluster, topic) == 30
     again = Sink()
@@ -198,3 +203,52 @@ def test_an_empty_trigger_costs_less_than_100_ms_of_ours(spark: SparkSession, cl
             eventually(lambda last=first: len(sink.numbers) == last + 6, query)
         spent = sorted(each.durationMs["latestOffset"] for each in query.recentProgress)
     assert spent[len(spent) // 2] < 100, spent
+
+
+def in_zookeeper(cluster: LocalCluster) -> dict[str, Any]:
+    return {"zookeeper.connect": cluster.zookeeper.address, "offsets.storage": "zookeeper"}
+
+
+def znodes(cluster: LocalCluster, group: str) -> tuple[list[str], dict[int, int]]:
+    """Members, and what is committed, of a group that reads the topic of its name."""
+    with BlockingZooKeeper(cluster.zookeeper.address) as zookeeper:
+        ids = zookeeper.one(GetChildren(f"/consumers/{group}/ids"))
+        partitions = zookeeper.one(GetChildren(f"/consumers/{group}/offsets/{group}"))
+        found = {int(each): zookeeper.one(GetData(f"/consumers/{group}/offsets/{group}/{each}")) for each in (partitions.children if partitions.ok else ())}
+        return sorted(ids.children) if ids.ok else [], {each: int(result.data or b"-1") for each, result in found.items()}
+
+
+def test_a_sole_owner_in_zookeeper(spark: SparkSession, cluster: LocalCluster, tmp_path: Path) -> None:
+    topic, sink = new_topic(cluster, records=30), Sink()
+    with running(stream(spark, cluster, topic, **in_zookeeper(cluster)), sink, tmp_path, **HOURLY) as query:
+        eventually(lambda: znodes(cluster, topic)[1] == {0: 10, 1: 10, 2: 10}, query)
+        (member,) = znodes(cluster, topic)[0]
+        assert member.startswith(f"{topic}_spark-{topic}-")
+        stop(query)
+        assert znodes(cluster, topic)[0] == []
+    assert committed(cluster, topic) == {}
+    with ZooKeeperConsumer(cluster.zookeeper.address, Subscription.of_topics([topic]), ConsumerSettings(topic)):
+        refused = stream(spark, cluster, topic, **in_zookeeper(cluster)).writeStream.foreachBatch(sink).option("checkpointLocation", str(tmp_path))
+        with pytest.raises(StreamingQueryException, match=r"has 1 active member\(s\)"):
+            refused.start().awaitTermination(60)
+
+
+def test_a_job_and_an_old_consumer_divide_the_partitions(spark: SparkSession, cluster: LocalCluster, tmp_path: Path) -> None:
+    topic, sink = new_topic(cluster, partitions=4), Sink()
+    produce(cluster, topic, range(40), partitions=4)
+    with running(stream(spark, cluster, topic, **SHARING, **in_zookeeper(cluster)), sink, tmp_path) as query:
+        eventually(lambda: len(sink.numbers) == 40, query)
+        settings = ConsumerSettings(topic, auto_offset_reset="smallest", rebalance_backoff_ms=200, rebalance_max_retries=50)
+        with ZooKeeperConsumer(cluster.zookeeper.address, Subscription.of_topics([topic]), settings) as consumer:
+            eventually(lambda: len(consumer.owned) == 2, query)
+            owned = {each.partition for each in consumer.owned}
+            produce(cluster, topic, range(40, 80), partitions=4)
+            others = {int(consumer.poll(timeout_ms=30_000).value) for _ in range(20)}  # type: ignore[union-attr,arg-type]
+            assert others == {number for number in range(40, 80) if number % 4 in owned}
+            eventually(lambda: len(sink.numbers) == 60, query)
+        eventually(lambda: len(znodes(cluster, topic)[0]) == 1, query)
+        produce(cluster, topic, range(80, 120), partitions=4)
+        eventually(lambda: len(sink.numbers) == 100, query)
+        stop(query)
+    assert sorted([*sink.numbers, *others]) == list(range(120))
+    assert znodes(cluster, topic)[1] == dict.fromkeys(range(4), 30)

@@ -127,11 +127,15 @@ class Cluster:
         return [f"{each.client_id} on {each.host.removeprefix('/')}" for each in described.members]
 
     def commit(self, offsets: Mapping[TopicPartition, int]) -> None:
-        """Commit from outside the group, which must have no members. KafkaError; OffsetStorageFailed."""
+        """Commit from outside the group. CannotPlan where it has members, which alone may commit then; KafkaError, OffsetStorageFailed."""
         if self._znodes is not None:
             self._znodes.write(offsets)
-        else:
-            self.admin.alter_group_offsets(self._group().group_id, dict(offsets)).check()
+            return
+        group_id = self._group().group_id
+        outcomes = self.admin.alter_group_offsets(group_id, dict(offsets))
+        if any(error.code is ErrorCode.UNKNOWN_MEMBER_ID for error in outcomes.errors().values()):
+            raise CannotPlan(f"nothing was committed: group {group_id!r} has active members, which alone may commit: {', '.join(self.members()[:3])}")
+        outcomes.check()
 
     # inside
 

@@ -9,7 +9,8 @@ from pyspark.sql.datasource import InputPartition
 from pyspark.sql.types import StructType
 
 from spark_integration.columns import COLUMNS, HEADERS, schema_of
-from spark_integration.options import InvalidOption, SourceOptions
+from spark_integration.option_table import InvalidOption
+from spark_integration.options import SourceOptions
 from spark_integration.ranges import ReadSettings
 from spark_integration.zookeeper_store import find_brokers
 

@@ -11,11 +11,11 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import fields, replace
 from queue import Empty, SimpleQueue
 from typing import Any, Final
 
-from pykafka_classic.assignors.sole_owner import NAME as SOLE_OWNER
-from pykafka_classic.client.client_errors import ClientTimeout, InvalidSetting
+from pykafka_classic.client.client_errors import ClientTimeout
 from pykafka_classic.client.consuming.consumer_errors import CommitFailed, RebalanceInProgress
 from pykafka_classic.client.offset_and_metadata import OffsetAndMetadata
 from pykafka_classic.common.errors import ErrorCode, KafkaError
@@ -25,7 +25,7 @@ from pykafka_classic.edges.clients.consumer import Consumer
 from pykafka_classic.protocol.network import Disconnected
 from spark_integration.cluster import CannotPlan, Cluster
 from spark_integration.membership import CommitLater, CommitRefused
-from spark_integration.options import GroupOptions, InvalidOption, Membership, SourceOptions
+from spark_integration.options import GroupOptions, Membership, member_settings
 from spark_integration.solitude import await_solitude
 
 log = logging.getLogger("spark_integration")
@@ -218,21 +218,11 @@ class KafkaMember:
 
 
 def _make_consumer(cluster: Cluster, group: GroupOptions) -> Consumer:
-    options: SourceOptions = cluster.options
-    try:
-        return Consumer(
-            cluster.bootstrap,
-            client_id=options.client_id,
-            group_id=group.group_id,
-            partition_assignment_strategy=SOLE_OWNER if group.membership is Membership.SOLE else group.strategy,
-            session_timeout_ms=group.session_timeout_ms,
-            heartbeat_interval_ms=group.heartbeat_interval_ms,
-            max_poll_interval_ms=group.max_poll_interval_ms,
-            metadata_max_age_ms=group.metadata_max_age_ms,
-            request_timeout_ms=options.request_timeout_ms,
-            default_api_timeout_ms=options.api_timeout_ms,
-            enable_auto_commit=False,
-            auto_offset_reset="earliest",
-        )
-    except InvalidSetting as error:
-        raise InvalidOption(f"the options of a group's member: {error}") from error
+    options = cluster.options
+    settings = replace(
+        member_settings(group, cluster.bootstrap),
+        client_id=options.client_id,
+        request_timeout_ms=options.request_timeout_ms,
+        default_api_timeout_ms=options.api_timeout_ms,
+    )
+    return Consumer(**{field.name: getattr(settings, field.name) for field in fields(settings)})

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from pykafka_classic.common.errors import KafkaError
 from pykafka_classic.common.topic_partition import TopicPartition
-from spark_integration.cluster import CannotPlan, Cluster
+from spark_integration.cluster import Cluster
 
 
 class CommitRefused(Exception):
@@ -64,7 +64,7 @@ class NoMembership:
         except KafkaError as error:
             if error.code.retriable:
                 raise CommitLater(str(error)) from error
-            raise CannotPlan(f"group {self._cluster.options.group.group_id!r} refuses a commit from outside: has it members? ({error})") from error
+            raise
 
     def batch_began(self) -> None:
         """Nothing."""

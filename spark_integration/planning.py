@@ -54,12 +54,17 @@ def fail_on(losses: Sequence[Loss]) -> None:
 
 
 def share_out(begins: Mapping[TopicPartition, int], ends: Mapping[TopicPartition, int], most: int) -> Offsets:
-    """Ends so that about `most` offsets are read: each partition gives in proportion to what it has, one offset at least if it has any."""
-    sizes = {partition: end - begins.get(partition, end) for partition, end in ends.items()}
-    total = sum(size for size in sizes.values() if size > 0)
+    """Ends so that `most` offsets are read: each partition gives in proportion to what it has, one at least if it has any (so it may be a few more)."""
+    sizes = {partition: end - begins[partition] for partition, end in ends.items() if end > begins.get(partition, end)}
+    total = sum(sizes.values())
     if total <= most:
         return dict(ends)
-    return {partition: begins[partition] + min(size, max(1, size * most // total)) if (size := sizes[partition]) > 0 else ends[partition] for partition in ends}
+    shares = {partition: max(1, size * most // total) for partition, size in sizes.items()}
+    over = most - sum(shares.values())  # what rounding down has left
+    by_remainder = sorted((partition for partition in sizes if shares[partition] < sizes[partition]), key=lambda each: -(sizes[each] * most % total))
+    for partition in by_remainder[: max(0, over)]:
+        shares[partition] += 1
+    return {partition: begins[partition] + shares[partition] if partition in shares else end for partition, end in ends.items()}
 
 
 def count_offsets(begins: Mapping[TopicPartition, int], ends: Mapping[TopicPartition, int]) -> int:

@@ -58,6 +58,8 @@ class ReaderSocket:
     def close(self) -> None:
         """Listen no more."""
         self._path.unlink(missing_ok=True)
+        with suppress(OSError):
+            self._server.shutdown(socket.SHUT_RDWR)  # wakes the thread that accepts
         self._server.close()
 
     def _accept(self) -> None:
@@ -99,6 +101,12 @@ class Readers:
             line = json.dumps({"ends": list(ends), "planned": list(planned), "over": over}).encode() + b"\n"
             answers = [self._ask(path, line) for path in list(self._connections)]
             return any(answers)
+
+    def close(self) -> None:
+        """Say no more."""
+        with self._lock:
+            while self._connections:
+                self._connections.popitem()[1].close()
 
     def _find(self) -> None:
         for path in folder().glob("*.sock"):

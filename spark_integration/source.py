@@ -23,7 +23,7 @@ NAME = "kafka_classic"
 
 
 class KafkaClassicSource(DataSource):
-    """Records of topics, read by group. Options: `spark_integration.options.OPTIONS`; docs/spark.md."""
+    """Records of topics, read by group. Options: `spark_integration.option_table.OPTIONS`; docs/spark.md."""
 
     listened: ClassVar[bool] = False  # whether the driver's program tells of batches that are done: see `register`
 

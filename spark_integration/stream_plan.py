@@ -16,6 +16,7 @@ from spark_integration.planning import DataLoss, count_offsets, fail_on, find_lo
 log = logging.getLogger("spark_integration")
 
 Owned = frozenset[TopicPartition] | None  # None: everything
+Place = tuple[int, Owned]  # as `Membership.assignment` tells it
 
 
 class ClusterView(Protocol):
@@ -68,8 +69,9 @@ class StreamPlan:
         self.last_done = self.position
         return self.position
 
-    def next_end(self, cluster: ClusterView, start: BatchEnd | None, owned: Owned, *, epoch: int, now_ms: float, unlimited: bool) -> BatchEnd | None:
+    def next_end(self, cluster: ClusterView, start: BatchEnd | None, place: Place, *, now_ms: float, unlimited: bool) -> BatchEnd | None:
         """The end of the next batch; None where there is nothing to read, or not yet enough. CannotPlan, DataLoss."""
+        epoch, owned = place
         every = cluster.partitions()
         partitions = _of(every, owned)
         known = start if start is not None else self.position

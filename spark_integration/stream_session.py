@@ -61,8 +61,7 @@ class StreamSession:
             start = BatchEnd.of_json(told) if told is not None else None
             if start is not None:
                 self._finish(start)
-            epoch, owned = self._member.assignment()
-            end = self._plan.next_end(self._cluster, start, owned, epoch=epoch, now_ms=time.monotonic() * 1000, unlimited=unlimited)
+            end = self._plan.next_end(self._cluster, start, self._member.assignment(), now_ms=time.monotonic() * 1000, unlimited=unlimited)
             if end is None:
                 return told if told is not None else self._plan.position.to_json()
             self._began(end)

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final, TypeVar
 
-from pykafka_classic.client.consumer_settings import ConsumerSettings, name_consumer
+from pykafka_classic.client.consumer_settings import name_consumer
 from pykafka_classic.client.offset_storage import OffsetStorageFailed, ZooKeeperOffsets
 from pykafka_classic.client.subscription import Subscription
 from pykafka_classic.client.zookeeper_consumer_connector import ConnectorSeams, ConsumerClosed, ConsumerRebalanceFailed, ZooKeeperConsumerConnector
@@ -27,7 +27,7 @@ from pykafka_classic.edges.clocks import ReactorClock
 from pykafka_classic.edges.zookeeper import KazooZooKeeper, ZooKeeperSettings
 from spark_integration.cluster import CannotPlan, Cluster
 from spark_integration.membership import CommitLater, CommitRefused
-from spark_integration.options import GroupOptions, Membership
+from spark_integration.options import GroupOptions, Membership, old_member_settings
 from spark_integration.solitude import await_solitude
 
 T = TypeVar("T")
@@ -36,7 +36,6 @@ log = logging.getLogger("spark_integration")
 
 LOOK_S: Final = 0.2
 CALL_S: Final = 30.0  # beyond what the session's time-out explains
-RETRIES: Final = 10  # one lost ZooKeeper session of another member is outlived
 
 
 class DoneOffsets:
@@ -186,13 +185,7 @@ class ZooKeeperMember:
     def _make_connector(self) -> ZooKeeperConsumerConnector:
         group, topics = self._group, self._cluster.options.topics
         own = f"{self._cluster.options.client_id}-{socket.gethostname()}"
-        settings = ConsumerSettings(
-            group.group_id,
-            partition_assignment_strategy=group.strategy,
-            auto_commit_enable=True,
-            auto_offset_reset="smallest",
-            rebalance_max_retries=RETRIES,
-        )
+        settings = old_member_settings(group)
         name = name_consumer(settings, host=own, now_ms=time.time_ns() // 1_000_000, random_bits=random.SystemRandom().getrandbits(32))
         subscription = Subscription.white_list(topics.pattern) if topics.pattern else Subscription.of_topics(topics.names)
         seams = ConnectorSeams(self._zk, ReactorClock(self._loop), self._readers, ZooKeeperOffsets(group.group_id))

@@ -19,6 +19,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from pyspark.sql import SparkSession
+
 from spark_integration.offsets import BatchEnd, Offsets, by_topic
 
 VERSION: Final = "v1"

@@ -19,13 +19,14 @@ import json
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
-from pyspark.sql.streaming import StreamingQuery
-from spark_integration.offsets import BatchEnd
+from pyspark.sql.streaming.query import StreamingQuery
 
 from pykafka_classic.demo.flights import data_file
+from spark_integration.offsets import BatchEnd
 from spark_integration.pipelines.batch_log import place_of, read_range_of
 from spark_integration.pipelines.dead_letters import LATE, to_letters, with_lateness
 from spark_integration.pipelines.delay_statistics import delays, with_names
@@ -34,7 +35,7 @@ from spark_integration.pipelines.progress import Table, Written
 from spark_integration.pipelines.result_rows import to_records
 from spark_integration.pipelines.sessions import DEPARTURES, SOURCE, add_common_options, plan_of, session, source_options
 
-POLL_S = 0.2
+POLL_S: Final = 1
 
 
 class DelaysJob:

@@ -8,9 +8,9 @@ import sys
 from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
-from spark_integration.batch_plan import METADATA, BatchPlan
 
 from spark_integration import register
+from spark_integration.batch_plan import METADATA, BatchPlan
 
 SOURCE: Final = "kafka_classic"
 DEPARTURES: Final = "departures"

@@ -21,7 +21,8 @@ from pykafka_classic.demo.console import ProgressBar, heading, line, say
 from pykafka_classic.demo.flights import ROWS
 from pykafka_classic.demo.places import FREE_PORTS, make_cluster, told_in_a_sentence
 from pykafka_classic.edges.blocking_zookeeper import BlockingZooKeeper
-from pykafka_classic.edges.child_processes import wait_until
+from pykafka_classic.edges.child_processes import StartFailed, wait_until
+from spark_integration.pipelines import delays, totals
 from spark_integration.pipelines.data_set import broken_count, flights_by_departure, records
 from spark_integration.pipelines.jobs import Job
 from spark_integration.pipelines.loading import create_topics, load
@@ -29,8 +30,6 @@ from spark_integration.pipelines.sessions import DEAD_LETTERS, DEPARTURES, RESUL
 from zk_schema import broker_ids
 
 PARTITIONS: Final = 4
-BATCHES: Final = 8  # micro-batches of job 1
-KILLED_IN: Final = 3  # the fourth of them
 SESSIONS_END_S: Final = 30.0
 SESSION_TIMEOUT_MS: Final = 6_000  # so long a group waits for a member that was killed; as short as brokers allow
 
@@ -43,7 +42,10 @@ def options_of(arguments: Sequence[str]) -> argparse.Namespace:
     options.add_argument("--directory", type=Path, default=Path("build/pipeline"), help="where everything lies (default: %(default)s)")
     options.add_argument("--flights", type=int, default=ROWS, help="so many, from the first of January on (default: all, %(default)s)")
     options.add_argument("--master", default="local[2]", help="Spark's master (default: %(default)s)")
+    options.add_argument("--batches", type=int, default=6, help="so many micro-batches of job 1 (default: %(default)s)")
     options.add_argument("--no-kill", dest="kill", action="store_false", help="let job 1 run to its end at once")
+    options.add_argument("--keep", action="store_true", help="do not remove the folder at the end")
+    options.add_argument("--one-process", action="store_true", help="both jobs in this process, one after the other, to save time; none is killed")
     return options.parse_args(arguments)
 
 
@@ -75,22 +77,28 @@ class Pipeline:
     def delays(self) -> None:
         """Job 1, killed in the middle and started again."""
         heading("Job 1: delays by day, carrier and airport; group delays-job")
-        output = self._directory / "output"
-        batch = max(1, self._options.flights // BATCHES)
+        options, output = self._options, self._directory / "output"
+        batch = -(-(options.flights + broken_count(options.flights)) // options.batches) + PARTITIONS  # each partition's share is rounded down
         where = ["--checkpoint", str(self._directory / "checkpoint"), "--output", str(output), "--option", f"session.timeout.ms={SESSION_TIMEOUT_MS}"]
-        job = Job("delays", [*self._common, *where, "--batch", str(batch)], self._directory)
-        folders = output / "flights"
-        if self._options.kill and not self._tables(folders):
-            ended = job.follow(line, lambda: self._tables(folders) > KILLED_IN)
-            assert not ended, "it should have had more to do"
+        arguments = [*self._common, *where, "--batch", str(batch)]
+        if options.one_process:
+            _check(delays.run(arguments), "delays")
+            return
+        job, tables = Job("delays", arguments, self._directory), output / "flights"
+        if options.kill and not tables.exists():
+            if job.follow(line, lambda: len(list(tables.glob("from=*"))) > options.batches // 2):
+                return
             job.kill()
-            say("SIGKILL, while it writes that batch's tables. Once more, with the same checkpoint:")
+            say("SIGKILL, while it writes this batch's tables. Once more, with the same checkpoint:")
         job.follow(line)
 
     def totals(self) -> None:
         """Job 2."""
         heading("Job 2: the results and the dead letters, added up; group totals-job")
         view = ["--view", str(self._directory / "view"), "--tables", str(self._directory / "output"), "--compare", str(self._options.flights)]
+        if self._options.one_process:
+            _check(totals.run([*self._common, *view]), "totals")
+            return
         Job("totals", [*self._common, *view], self._directory).follow(line)
 
     def groups(self) -> None:
@@ -100,9 +108,10 @@ class Pipeline:
         groups = [word for group in ("delays-job", "totals-job") for word in ("--group", group)]
         line(subprocess.run([*command, *groups], stdout=subprocess.PIPE, text=True, check=True).stdout.strip())
 
-    @staticmethod
-    def _tables(folder: Path) -> int:
-        return len(list(folder.glob("from=*")))
+
+def _check(status: int, name: str) -> None:
+    if status:
+        raise StartFailed(f"The job {name} failed with status {status}")
 
 
 @contextmanager
@@ -140,8 +149,9 @@ def run(arguments: Sequence[str]) -> int:
         pipeline = Pipeline(options, bootstrap)
         for chapter in (pipeline.load, pipeline.delays, pipeline.totals, pipeline.groups):
             chapter()
-    shutil.rmtree(options.directory)
-    line(f"\nDone in {time.monotonic() - began:.0f} s; {options.directory} is removed.")
+    if not options.keep:
+        shutil.rmtree(options.directory)
+    line(f"\nDone in {time.monotonic() - began:.0f} s; {options.directory} is {'kept' if options.keep else 'removed'}.")
     return 0
 
 

@@ -9,7 +9,7 @@ PYTEST_FLAGS ?= -n auto --maxprocesses 4 --dist loadfile
 SEEDS ?= 1000
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo cluster monitor test simulate docs format coverage chaos faults bench bench-parts lock clean
+.PHONY: help setup demo pipeline cluster monitor test simulate docs format coverage chaos faults bench bench-parts lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -19,6 +19,9 @@ setup: ## make the environment in .venv (does nothing when it is up to date)
 
 demo: setup ## a cluster, real flights, a killed leader, and no record lost: about a minute
 	@$(VENV)/python -m pykafka_classic.demo $(PORTS:%=--%-ports)
+
+pipeline: setup ## a year of flights through two jobs on Spark, one of them killed, and totals equal to the file's: one to two minutes on two cores
+	@$(VENV)/python -m spark_integration.pipelines.run $(PORTS:%=--%-ports)
 
 cluster: setup ## the demo's cluster (ZooKeeper on 2181, brokers on 9092-9094) until Ctrl-C
 	@$(VENV)/python -m pykafka_classic.demo.cluster $(PORTS:%=--%-ports)

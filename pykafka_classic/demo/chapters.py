@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
+import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Final
 
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]  # it is there, but not declared as exported
@@ -21,6 +26,8 @@ from pykafka_classic.edges.child_processes import wait_until
 STEADY_PER_SECOND: Final = 10_000
 KILL_AT: Final = 0.6  # of all flights: when so many are sent, a broker dies
 WAIT_S: Final = 60.0
+NEEDED_BY_SPARK: Final = ("pyspark", "pyarrow", "numpy")
+SMALL_PIPELINE: Final = ("--flights", "12000", "--batches", "2", "--one-process")  # a few seconds instead of a minute; `make pipeline` is the whole of it
 
 
 def start_cluster(story: Story) -> None:
@@ -146,6 +153,23 @@ def bring_back(story: Story) -> None:
     line(f"In sync on {back} of {PARTITIONS} partitions, {(now_ms() - began) / 1000:.1f} s after its start")
 
 
+def read_by_spark(story: Story) -> None:
+    """Chapter: two jobs on Spark, in a process of their own: statistics by one group, their totals by another. Left out where Spark's libraries are missing."""
+    missing = [name for name in NEEDED_BY_SPARK if importlib.util.find_spec(name) is None]
+    if missing:
+        heading("Spark reads by group")
+        say(f"Left out: {' and '.join(missing)} is not installed. `make setup` installs all that this needs.")
+        return
+    with tempfile.TemporaryDirectory(prefix="pykafka-pipeline-") as directory:
+        options = ["--bootstrap", story.cluster.bootstrap, "--directory", f"{directory}/pipeline", *SMALL_PIPELINE]
+        log = Path(directory, "spark.log")
+        with log.open("wb") as spark_says:
+            status = subprocess.run([sys.executable, "-m", "spark_integration.pipelines.run", *options], stderr=spark_says, check=False).returncode
+        if status:
+            line("\n".join(log.read_text(errors="replace").splitlines()[-20:]))
+            story.failed.append(f"the pipeline on Spark ended with status {status}")
+
+
 def stop_cluster(story: Story) -> None:
     """Chapter: a clean end."""
     heading("The end")
@@ -162,5 +186,6 @@ CHAPTERS: Final[tuple[Callable[[Story], None], ...]] = (
     tell_what_happened,
     read_back,
     bring_back,
+    read_by_spark,
     stop_cluster,
 )

@@ -63,4 +63,4 @@ def differences(found: Mapping[tuple[date, str, str], Delays], expected: Mapping
     """What is otherwise than it must be, a sentence each; nothing where all is well."""
     for key in sorted(found.keys() | expected.keys()):
         if found.get(key) != expected.get(key):
-            yield f"{key[0]} {key[1]} {key[2]}: {found.get(key)}, and by the file {expected.get(key)}"
+            yield f"{key[0]} {key[1]} {key[2]}: {found.get(key)}, expected {expected.get(key)}"

@@ -27,12 +27,12 @@ def heading() -> str:
     return _line(HEAD)
 
 
-def row(batch: int, written: Written, *, lag: int, duration_ms: int) -> str:
+def row(batch: int, written: Written, *, lag: int | None, duration_ms: int) -> str:
     """A batch's line."""
     rate = written.rows * 1000 / duration_ms if duration_ms else 0
     closed = written.closed_until.strftime("%Y-%m-%d %H:%M") if written.closed_until else "-"
     counts = (written.rows, written.letters, written.late, written.results, lag, round(rate), duration_ms)
-    return _line((str(batch), *(f"{count:,}" for count in counts), closed))
+    return _line((str(batch), *("-" if count is None else f"{count:,}" for count in counts), closed))
 
 
 class Table:
@@ -43,7 +43,7 @@ class Table:
         self._told = told
         self._shown = -1
 
-    def show(self, batch: int, *, lag: int, duration_ms: int) -> None:
+    def show(self, batch: int, *, lag: int | None, duration_ms: int) -> None:
         """A batch of which Spark reports the end; the first one brings the heading."""
         if batch <= self._shown or batch not in self._batches:
             return

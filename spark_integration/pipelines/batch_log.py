@@ -1,0 +1,90 @@
+"""What Spark has written down about a micro-batch before it runs: which records it holds, and which days were closed when it began.
+
+Spark keeps `offsets/N` in the checkpoint, one file for each batch: a line with the version, a line of JSON with the watermark, a line of JSON for each source.
+A batch that is run again after a crash is run with the same file: what is worked out from it is the same again, which is what makes a sink exactly-once.
+
+    v1
+    {"batchWatermarkMs":1357862100000,"batchTimestampMs":1795279413800,"conf":{...}}
+    {"flights":{"0":12000,"1":11800}}
+
+The watermark by which a batch leaves out what is late is that of the batch *before* it; by its own it then forgets what is closed.
+Source: apache/spark, OffsetSeqLog and WatermarkPropagator (PropagateWatermarkSimulator).
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from pyspark.sql import SparkSession
+
+from spark_integration.offsets import BatchEnd, Offsets, by_topic
+
+VERSION: Final = "v1"
+
+
+class UnknownCheckpoint(Exception):
+    """The checkpoint is not of a query of these pipelines; the text says what is there."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedBatch:
+    """One file of the log."""
+
+    end: BatchEnd
+    watermark_ms: int  # 0: there is none yet
+
+
+@dataclass(frozen=True, slots=True)
+class BatchRange:
+    """The records of a batch, and the moment up to which days were closed when it began (None: none was)."""
+
+    begins: Offsets | None  # None: where the group was when the query began, for the log does not tell of the first batch
+    ends: Offsets
+    closed_until: datetime | None
+
+    def options(self, group: str) -> dict[str, str]:
+        """Of the data source, to read these records once more, as often as one likes."""
+        assigned: dict[str, list[int]] = {}
+        for each in sorted(self.ends):
+            assigned.setdefault(each.topic, []).append(each.partition)
+        # A group commits a batch when it is done and in Spark's log: before that it is where the first batch begins.
+        start = {"group.id": group, "membership": "none"} if self.begins is None else {"start": json.dumps(by_topic(self.begins))}
+        return {"assign": json.dumps(assigned), "end": json.dumps(by_topic(self.ends)), **start}
+
+
+def place_of(begins: Offsets) -> str:
+    """A name that no other range of a group has, and that a range has again when it is read again: the sum of its first offsets.
+
+    Each range begins where the one before ended, so the sums rise. What was written but not committed is thereby written over and not beside, also where a
+    checkpoint was lost and a new one goes on from the group. Whoever reads the folder above has the number as column `from`.
+    """
+    return f"from={sum(begins.values())}"
+
+
+def decode(text: str) -> LoggedBatch:
+    """Read one file. UnknownCheckpoint."""
+    version, *lines = text.splitlines()
+    if version != VERSION or len(lines) != 2:
+        raise UnknownCheckpoint(f"version {version!r} with {max(0, len(lines) - 1)} sources: a checkpoint of version {VERSION} with one source is wanted")
+    metadata: dict[str, Any] = json.loads(lines[0])
+    return LoggedBatch(BatchEnd.of_json(json.loads(lines[1])), int(metadata["batchWatermarkMs"]))
+
+
+def range_of(batch: LoggedBatch, before: LoggedBatch | None) -> BatchRange:
+    """Of a batch and the one before it; None before the first."""
+    begins = batch.end.begins_after(before.end) if before is not None else batch.end.begins or None
+    watermark_ms = before.watermark_ms if before is not None else 0
+    return BatchRange(begins, batch.end.ends, datetime.fromtimestamp(watermark_ms / 1000, UTC) if watermark_ms else None)
+
+
+def read_range_of(spark: SparkSession, checkpoint: str, batch_id: int) -> BatchRange:
+    """Of a batch that is under way, from the checkpoint, wherever that lies. UnknownCheckpoint."""
+
+    def read(number: int) -> LoggedBatch:
+        [row] = spark.read.text(f"{checkpoint}/offsets/{number}", wholetext=True).collect()
+        return decode(row.value)
+
+    return range_of(read(batch_id), read(batch_id - 1) if batch_id else None)

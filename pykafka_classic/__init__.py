@@ -10,4 +10,6 @@ Differs from Kafka: one thread decides, where Kafka has many and locks; what blo
 what is not there.
 """
 
+from __future__ import annotations
+
 __version__ = "0.1.0"

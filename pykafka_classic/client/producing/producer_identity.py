@@ -19,10 +19,20 @@ Source: 2.8:clients/src/main/java/org/apache/kafka/clients/producer/internals/Tr
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Callable
 from typing import Final, TypeAlias
 
+from pykafka_classic.client.cluster_client import ClusterClient
 from pykafka_classic.client.producing.delivery import Batch
+from pykafka_classic.common.clock import after
+from pykafka_classic.common.errors import ErrorCode, KafkaError
+from pykafka_classic.common.promise import spawn
+from pykafka_classic.protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
+from pykafka_classic.protocol.network import Disconnected
 from pykafka_classic.records.layout import NO_PRODUCER_EPOCH, NO_PRODUCER_ID, add_to_sequence
+
+log = logging.getLogger("kafka.clients.producer.Sender")
 
 ProducerId: TypeAlias = tuple[int, int]  # id, epoch
 
@@ -41,6 +51,25 @@ class ProducerIdentity:
         if old == self.current and old != NONE:
             producer_id, epoch = old
             self.current = NONE if epoch >= EPOCH_MAX else (producer_id, epoch + 1)
+
+
+async def ask_producer_id(cluster: ClusterClient, pause_ms: float, still_wanted: Callable[[], bool]) -> ProducerId | None:
+    """A new producer id, of any broker, however often that takes; None where it is not wanted any more. KafkaError: there will be none."""
+    request = InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=2**31 - 1)
+    while True:
+        try:
+            response = await cluster.ask_any(lambda node: spawn(node.send(request)))
+            assert isinstance(response, InitProducerIdResponse)
+            if response.error_code == ErrorCode.NONE:
+                return response.producer_id, response.producer_epoch
+            code = ErrorCode(response.error_code)
+            if not code.retriable:
+                raise KafkaError(code, f"no producer id: {code.message}")
+        except Disconnected as error:
+            log.warning("No producer id yet: %s", error)
+        await after(cluster.seams.clock, pause_ms)
+        if not still_wanted():
+            return None
 
 
 class PartitionSequences:

@@ -16,7 +16,7 @@ from typing import Final
 from pykafka_classic.client.client_errors import ClientTimeout, UnsupportedByBrokers
 from pykafka_classic.client.cluster_client import ClusterClient
 from pykafka_classic.client.producing.delivery import Batch
-from pykafka_classic.client.producing.producer_identity import NONE, ProducerIdentity
+from pykafka_classic.client.producing.producer_identity import NONE, ProducerId, ProducerIdentity, ask_producer_id
 from pykafka_classic.client.producing.producer_settings import ProducerSettings
 from pykafka_classic.client.producing.producer_transactions import ProducerTransactions
 from pykafka_classic.client.producing.record_accumulator import NEVER, PartitionQueue
@@ -25,7 +25,6 @@ from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.promise import Promise, spawn
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.protocol.api_keys import ApiKey
-from pykafka_classic.protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from pykafka_classic.protocol.messages.produce import PartitionProduceData, PartitionProduceResponse, ProduceRequest, ProduceResponse, TopicProduceData
 from pykafka_classic.protocol.network import Disconnected, RequestTimedOut
 from pykafka_classic.protocol.schema import Message
@@ -362,34 +361,20 @@ class Sender:
     def _ask_identity(self) -> None:
         if not self._asking_identity:
             self._asking_identity = True
-            spawn(self._init_producer_id()).when_settled(self._identity_ended)
+            asking = spawn(ask_producer_id(self._cluster, self._settings.retry_backoff_ms, self._still_wants_identity))
+            asking.when_settled(self._identity_ended)
 
-    async def _init_producer_id(self) -> None:
-        assert self._identity is not None
-        request = InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=2**31 - 1)
+    def _still_wants_identity(self) -> bool:
+        self._expire(self._cluster.seams.clock.monotonic_ms())
+        return not self._cluster.closed and any(self.queues.values())
 
-        while True:
-            try:
-                response = await self._cluster.ask_any(lambda node: spawn(node.send(request)))
-                assert isinstance(response, InitProducerIdResponse)
-                if response.error_code == ErrorCode.NONE:
-                    self._identity.current = (response.producer_id, response.producer_epoch)
-                    return
-                code = ErrorCode(response.error_code)
-                if not code.retriable:
-                    raise KafkaError(code, f"no producer id: {code.message}")
-            except Disconnected as error:
-                log.warning("No producer id yet: %s", error)
-            await after(self._cluster.seams.clock, self._settings.retry_backoff_ms)
-            self._expire(self._cluster.seams.clock.monotonic_ms())
-            if self._cluster.closed or not any(self.queues.values()):
-                return
-
-    def _identity_ended(self, asked: Promise[None]) -> None:
+    def _identity_ended(self, asked: Promise[ProducerId | None]) -> None:
         self._asking_identity = False
         error = asked.error()
         if isinstance(error, Exception):
             self.fail_all(error)
+        elif self._identity is not None and (given := asked.result()) is not None:
+            self._identity.current = given
         self.run()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -17,7 +16,6 @@ from pykafka_classic.client.group_offsets.values import GroupIsAlive, Migration,
 
 if TYPE_CHECKING:
     from pykafka_classic.cli.zookeeper_session import ZooKeeperSession
-    from pykafka_classic.client.group_offsets.group_offsets import GroupOffsetsCore
     from pykafka_classic.edges.admin import Admin
 
 STORES: Final = [store.value for store in Store]
@@ -39,11 +37,7 @@ def offsets(ctx: click.Context, /, group: str, brokers: str | None, zookeeper: s
     screen = Screen(console_of(ctx), as_json=bool(given["as_json"]))
     cluster, target = Cluster(brokers, zookeeper), Store(given["target"])
     with cluster.admin() as admin, cluster.zookeeper(admin) as zk:
-<<<<<<< HEAD
-        done = _migrate(admin, zk, lambda core: core.migrate(group, source=target.other, force=given["force"], dry_run=not given["execute"]))
-=======
         done = _migrate(admin, zk, group, {"source": target.other, "force": given["force"], "dry_run": not given["execute"]})
->>>>>>> h-cli
         if not done.steps:
             _refuse_unknown(admin, zk, group)
         if done.steps or screen.as_json:
@@ -54,22 +48,14 @@ def offsets(ctx: click.Context, /, group: str, brokers: str | None, zookeeper: s
         raise CommandFailed(f"{len(done.failed)} of the offsets could not be written; the command may be run again.")
 
 
-<<<<<<< HEAD
-def _migrate(admin: Admin, zk: ZooKeeperSession, how: Callable[[GroupOffsetsCore], Coroutine[Any, None, Migration]]) -> Migration:
-=======
 def _migrate(admin: Admin, zk: ZooKeeperSession, group: str, how: dict[str, Any]) -> Migration:
->>>>>>> h-cli
     from pykafka_classic.client.group_offsets.group_offsets import GroupOffsetsCore
     from pykafka_classic.common.zookeeper import SessionExpired
     from pykafka_classic.edges.group_offsets import WaitingZooKeeper
 
     core = GroupOffsetsCore(admin.core, WaitingZooKeeper(zk.adapter))
     try:
-<<<<<<< HEAD
-        return admin.run(how(core))
-=======
         return admin.run(core.migrate(group, **how))
->>>>>>> h-cli
     except GroupIsAlive as error:
         text = str(error)
         raise CommandFailed(f"{text[:1].upper()}{text[1:]} (--force)") from error

@@ -158,9 +158,7 @@ def topic_configs(view: View) -> Any:
     return _config(view, "topic", view.parts["topic"])
 
 
-@ROUTES.data(
-    f"{BASE}/topics/{{topic}}/logs", tag="topics", summary="A topic's logs: starts, ends, sizes, rates.", query=(AT,), answers=tuple[PartitionLog, ...]
-)
+@ROUTES.data(f"{BASE}/topics/{{topic}}/logs", tag="topics", summary="A topic's logs: starts, ends, sizes.", query=(AT,), answers=tuple[PartitionLog, ...])
 def topic_logs(view: View) -> Any:
     """See the summary."""
     found = view.reader.ends_at(view.cluster, moment(view.request), topic=view.parts["topic"])
@@ -197,9 +195,7 @@ def lag(view: View) -> Any:
     return view.reader.lag_ranking(view.cluster, moment(view.request), limit=view.request.number("limit", 1000, least=1, most=10_000))
 
 
-@ROUTES.data(
-    f"{BASE}/groups/{{group}}/lag", tag="groups", summary="A group's lag on each partition, in both stores.", query=(AT,), answers=tuple[LagPoint, ...]
-)
+@ROUTES.data(f"{BASE}/groups/{{group}}/lag", tag="groups", summary="A group's lag on each partition.", query=(AT,), answers=tuple[LagPoint, ...])
 def group_lag(view: View) -> Any:
     """See the summary."""
     return view.reader.group_lag(view.cluster, view.parts["group"], moment(view.request))
@@ -227,9 +223,7 @@ def znode_children(view: View) -> Any:
     return view.reader.children_at(view.cluster, view.request.text("path", "/"), moment(view.request))
 
 
-@ROUTES.data(
-    f"{BASE}/znodes/history", tag="zookeeper", summary="The changes of one node, the latest first.", query=(PATH, *SPAN), answers=tuple[ZNodeChange, ...]
-)
+@ROUTES.data(f"{BASE}/znodes/history", tag="zookeeper", summary="The changes of a node, latest first.", query=(PATH, *SPAN), answers=tuple[ZNodeChange, ...])
 def znode_history(view: View) -> Any:
     """See the summary."""
     return view.reader.znode_history(view.cluster, view.request.text("path", "/"), span(view.request))

@@ -51,9 +51,7 @@ def topic_rates(view: View) -> Any:
     return _rates(view, view.parts["topic"])
 
 
-@ROUTES.data(
-    f"{BASE}/groups/{{group}}/charts/lag", tag="charts", summary="A group's lag over time, a line for each topic.", query=(MINUTES, LAG_UNIT), answers=Chart
-)
+@ROUTES.data(f"{BASE}/groups/{{group}}/charts/lag", tag="charts", summary="A group's lag, a line for each topic.", query=(MINUTES, LAG_UNIT), answers=Chart)
 def lag(view: View) -> Any:
     """See the summary."""
     since_ms, in_time = view.now_ms - minutes(view) * 60_000, chosen(view, LAG_UNIT) == "time"

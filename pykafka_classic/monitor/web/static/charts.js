@@ -16,6 +16,14 @@
     return value >= 100 || Number.isInteger(value) ? Math.round(value).toString() : value.toFixed(1);
   }
 
+  function two(number) { return (number < 10 ? "0" : "") + number; }
+
+  function clock(seconds, span) {
+    var at = new Date(seconds * 1000);
+    var day = (at.getUTCMonth() + 1) + "-" + two(at.getUTCDate()) + " ";
+    return (span > 86400 ? day : "") + two(at.getUTCHours()) + ":" + two(at.getUTCMinutes()) + (span < 600 ? ":" + two(at.getUTCSeconds()) : "");
+  }
+
   function options(figure, told, width) {
     var unit = told.unit || "";
     var grid = { stroke: style("--line"), width: 1 };
@@ -28,10 +36,13 @@
       legend: { live: true, show: told.series.length <= 12 },
       scales: { y: { range: function (plot, low, high) { return [Math.min(0, low || 0), high > 0 ? high * 1.08 : 1]; } } },
       axes: [
-        Object.assign({ space: 70 }, axis),
+        Object.assign({
+          space: 70,
+          values: function (plot, values) { return values.map(function (each) { return clock(each, plot.scales.x.max - plot.scales.x.min); }); }
+        }, axis),
         Object.assign({ size: 62, values: function (plot, values) { return values.map(function (each) { return short(each, unit); }); } }, axis)
       ],
-      series: [{ label: "at", value: "{HH}:{mm}:{ss}" }].concat(told.series.map(function (each, number) {
+      series: [{ label: "at", value: function (plot, value) { return value === null ? "–" : clock(value, 0); } }].concat(told.series.map(function (each, number) {
         var color = style(COLORS[number % COLORS.length]);
         return {
           label: each.name, stroke: color, width: 1.6, spanGaps: true, points: { show: false },
@@ -64,12 +75,15 @@
     }
     var data = [told.times.map(function (ms) { return ms / 1000; })].concat(told.series.map(function (each) { return each.values; }));
     var plot = new uPlot(options(figure, told, place.clientWidth || 600), data, place);
+    plot.setLegend({ idx: data[0].length - 1 }); // the latest, as long as nobody points at another
+    plot.over.addEventListener("mouseleave", function () { plot.setLegend({ idx: data[0].length - 1 }); });
     plots.set(figure, { plot: plot, told: told });
     figure.dataset.state = "drawn";
   }
 
   function all() { return Array.from(document.querySelectorAll(".chart")); }
-  function redraw() { plots.forEach(function (known, figure) { show(figure, known.told); }); }
+  // Over a copy: `show` puts each figure into the map anew, where forEach would meet it again.
+  function redraw() { Array.from(plots).forEach(function (each) { show(each[0], each[1].told); }); }
 
   all().forEach(draw);
   document.addEventListener("fresh", function () { all().filter(function (each) { return !plots.has(each) && !each.dataset.state; }).forEach(draw); });

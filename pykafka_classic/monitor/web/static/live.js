@@ -28,7 +28,10 @@
     }).then(function (text) {
       put(new DOMParser().parseFromString(text, "text/html"));
       say("live", "up");
-    }).catch(function () { say("the monitor does not answer", "gone"); }).finally(function () {
+    }).catch(function (error) {
+      console.warn("The page could not be brought up to date:", error);
+      say("not up to date: the monitor does not answer", "gone");
+    }).finally(function () {
       busy = false;
       if (wanted) { soon(); }
     });

@@ -12,6 +12,8 @@ from urllib.parse import quote
 
 from pykafka_classic.common.clock import Background, Clock
 from pykafka_classic.common.promise import Promise
+from pykafka_classic.edges.clocks import ReactorClock
+from pykafka_classic.edges.reactor import Reactor
 from pykafka_classic.monitor.collector.cluster import ClusterCollector
 from pykafka_classic.monitor.service import Monitor
 from pykafka_classic.monitor.store.queries import UnknownCluster
@@ -39,18 +41,19 @@ class WebApp:
     """All of the web side.
 
     Args:
+        reactor: whose thread this is.
         monitor: whose store is shown.
+        access: who may.
         readers: threads that may block on the store.
         scribe: one thread, that writes the audit log.
-        clock: of this moment.
-        access: who may.
     """
 
-    def __init__(self, monitor: Monitor, readers: Background, scribe: Background, clock: Clock, access: Access) -> None:
+    def __init__(self, reactor: Reactor, monitor: Monitor, access: Access, *, readers: Background, scribe: Background) -> None:
+        self.reactor = reactor
         self.monitor = monitor
-        self.clock = clock
+        self.clock: Clock = ReactorClock(reactor)
         self.access = access
-        self.live = Live(monitor, clock)
+        self.live = Live(monitor, self.clock)
         self.assets = Assets()
         self.audit = AuditLog(monitor.settings.store_path.with_name("audit.log"))
         self.readers = readers
@@ -93,7 +96,7 @@ class WebApp:
 
     async def page(self, page: Page, request: Request, session: Session | None, user: User | None) -> Response:
         """A page that is ready to be filled."""
-        view = self._view(request, user or User("", Role.READ))
+        view = self.view(request, user or User("", Role.READ))
         return await self.read(lambda: self._fill(page, view, *self._browser(session), logged_in=user is not None))
 
     # who
@@ -132,7 +135,7 @@ class WebApp:
         if route.kind is Kind.ACTION:
             response: Response = await route.function(pages.Work(self, request, session, user))
             return response
-        view = self._view(request, user)
+        view = self.view(request, user)
         if "cluster" in request.parts:
             self.collector(view.cluster)
         if route.kind is Kind.DATA:
@@ -140,7 +143,8 @@ class WebApp:
         browser = self._browser(session)
         return await self.read(lambda: self._fill(route.function(view), view, *browser, logged_in=True))
 
-    def _view(self, request: Request, user: User) -> View:
+    def view(self, request: Request, user: User) -> View:
+        """What pages read from, as this moment has it."""
         name = request.parts.get("cluster", "")
         collector = self.monitor.collectors.get(name)
         present = Present(collector.state, dict(collector.silent)) if collector is not None else Present()

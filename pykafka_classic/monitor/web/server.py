@@ -11,7 +11,7 @@ from twisted.internet.error import CannotListenError
 from twisted.web import resource, server
 
 from pykafka_classic.common.promise import Promise, spawn
-from pykafka_classic.edges.clocks import ReactorClock, ThreadPoolBackground
+from pykafka_classic.edges.clocks import ThreadPoolBackground
 from pykafka_classic.edges.reactor import Reactor
 from pykafka_classic.monitor.process import CannotStart
 from pykafka_classic.monitor.service import Monitor
@@ -138,7 +138,7 @@ def serve(reactor: Reactor, monitor: Monitor) -> Any:
     access = access_of(monitor.settings)
     readers = ThreadPoolBackground(reactor, threads=THREADS)
     scribe = ThreadPoolBackground(reactor, threads=1)
-    app = WebApp(monitor, readers, scribe, ReactorClock(reactor), access)
+    app = WebApp(reactor, monitor, access, readers=readers, scribe=scribe)
     site = _Site(_Root(app), timeout=IDLE_S)  # type: ignore[no-untyped-call]
     try:
         port = reactor.listenTCP(keys.port, site, interface=keys.host)

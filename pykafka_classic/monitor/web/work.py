@@ -10,7 +10,7 @@ from pykafka_classic.common.promise import Promise
 from pykafka_classic.monitor.collector.cluster import ClusterCollector
 from pykafka_classic.monitor.web.access import Session, User
 from pykafka_classic.monitor.web.exchange import Request, Response
-from pykafka_classic.monitor.web.view import Page
+from pykafka_classic.monitor.web.view import Page, View
 
 if TYPE_CHECKING:
     from pykafka_classic.monitor.web.app import WebApp
@@ -36,6 +36,11 @@ class Work:
     def collector(self) -> ClusterCollector:
         """Of the cluster. Raises Refused."""
         return self.app.collector(self.request.parts["cluster"])
+
+    @property
+    def view(self) -> View:
+        """What pages read from."""
+        return self.app.view(self.request, self.user)
 
     def read(self, work: Callable[[], T]) -> Promise[T]:
         """Ask the store, in a thread."""

@@ -12,8 +12,8 @@ Differs from Kafka: it has no pages.
 
 from __future__ import annotations
 
-from pykafka_classic.monitor.web import api, charts
-from pykafka_classic.monitor.web.pages import dashboard, frame
+from pykafka_classic.monitor.web import api, charts, operations
+from pykafka_classic.monitor.web.pages import brokers, dashboard, frame, groups, topics
 from pykafka_classic.monitor.web.work import Work
 
-__all__ = ["Work", "api", "charts", "dashboard", "frame"]
+__all__ = ["Work", "api", "brokers", "charts", "dashboard", "frame", "groups", "operations", "topics"]

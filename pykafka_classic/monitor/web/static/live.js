@@ -41,7 +41,6 @@
     var now = fresh.querySelector("main");
     if (!now) { return; }
     Idiomorph.morph(main, now, {
-      morphStyle: "innerHTML",
       ignoreActiveValue: true,
       callbacks: {
         beforeNodeMorphed: function (old) { return !(old.matches && old.matches("[data-keep]")); },
@@ -50,7 +49,7 @@
       }
     });
     var menu = document.querySelector(".sections"), fresher = fresh.querySelector(".sections");
-    if (menu && fresher) { Idiomorph.morph(menu, fresher, { morphStyle: "innerHTML" }); }
+    if (menu && fresher) { Idiomorph.morph(menu, fresher); }
     document.dispatchEvent(new Event("fresh"));
   }
 

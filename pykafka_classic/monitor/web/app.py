@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from http import HTTPStatus
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 from urllib.parse import quote
 
 from pykafka_classic.common.clock import Background, Clock
@@ -17,17 +16,19 @@ from pykafka_classic.edges.reactor import Reactor
 from pykafka_classic.monitor.collector.cluster import ClusterCollector
 from pykafka_classic.monitor.service import Monitor
 from pykafka_classic.monitor.store.queries import UnknownCluster
-from pykafka_classic.monitor.web import pages
 from pykafka_classic.monitor.web.access import ANYBODY, SAFE_METHODS, Access, Role, Session, User, basic_credentials
 from pykafka_classic.monitor.web.assets import Assets
 from pykafka_classic.monitor.web.audit import AuditLog
 from pykafka_classic.monitor.web.exchange import HTML, JSON, Refused, Request, Response, not_found, redirect
-from pykafka_classic.monitor.web.jsonable import jsonable
+from pykafka_classic.monitor.web.jsonable import encoded
 from pykafka_classic.monitor.web.live import Live
 from pykafka_classic.monitor.web.navigation import navigation
+from pykafka_classic.monitor.web.pages import ROUTES
+from pykafka_classic.monitor.web.pages.sql import Jobs
 from pykafka_classic.monitor.web.render import Templates
-from pykafka_classic.monitor.web.routes import ROUTES, Kind, Route
+from pykafka_classic.monitor.web.routes import Kind, Route
 from pykafka_classic.monitor.web.view import Page, Present, View
+from pykafka_classic.monitor.web.work import Work
 
 log = logging.getLogger("kafka.monitor.Web")
 
@@ -37,6 +38,15 @@ LOGIN: Final = "/login"
 REALM: Final = {"WWW-Authenticate": 'Basic realm="monitor", charset="UTF-8"'}
 
 
+@dataclass(frozen=True, slots=True)
+class Threads:
+    """readers: threads that may block on the store. scribe: one, that writes the audit log. duck: one, for questions in SQL."""
+
+    readers: Background
+    scribe: Background
+    duck: Background
+
+
 class WebApp:
     """All of the web side.
 
@@ -44,11 +54,10 @@ class WebApp:
         reactor: whose thread this is.
         monitor: whose store is shown.
         access: who may.
-        readers: threads that may block on the store.
-        scribe: one thread, that writes the audit log.
+        threads: where what blocks is done.
     """
 
-    def __init__(self, reactor: Reactor, monitor: Monitor, access: Access, *, readers: Background, scribe: Background) -> None:
+    def __init__(self, reactor: Reactor, monitor: Monitor, access: Access, threads: Threads) -> None:
         self.reactor = reactor
         self.monitor = monitor
         self.clock: Clock = ReactorClock(reactor)
@@ -56,8 +65,8 @@ class WebApp:
         self.live = Live(monitor, self.clock)
         self.assets = Assets()
         self.audit = AuditLog(monitor.settings.store_path.with_name("audit.log"))
-        self.readers = readers
-        self.scribe = scribe
+        self.readers, self.scribe, self.duck = threads.readers, threads.scribe, threads.duck
+        self.jobs = Jobs()
         self._templates = Templates()
 
     async def answer(self, request: Request) -> Response:
@@ -133,19 +142,22 @@ class WebApp:
 
     async def _call(self, route: Route, request: Request, session: Session | None, user: User) -> Response:
         if route.kind is Kind.ACTION:
-            response: Response = await route.function(pages.Work(self, request, session, user))
+            response: Response = await route.function(Work(self, request, session, user))
             return response
         view = self.view(request, user)
         if "cluster" in request.parts:
             self.collector(view.cluster)
         if route.kind is Kind.DATA:
-            return await self.read(lambda: Response(body=_encoded(route.function(view)), content_type=JSON))
+            return await self.read(lambda: Response(body=encoded(route.function(view)), content_type=JSON))
         browser = self._browser(session)
         return await self.read(lambda: self._fill(route.function(view), view, *browser, logged_in=True))
 
     def view(self, request: Request, user: User) -> View:
         """What pages read from, as this moment has it."""
-        name = request.parts.get("cluster", "")
+        return self.view_of(request.parts.get("cluster", ""), request, user)
+
+    def view_of(self, name: str, request: Request, user: User) -> View:
+        """The same of a cluster that is not named in the address."""
         collector = self.monitor.collectors.get(name)
         present = Present(collector.state, dict(collector.silent)) if collector is not None else Present()
         return View(self.monitor.reader, request, user, self.clock.now_ms(), name, present, self.monitor.settings)
@@ -172,7 +184,7 @@ class WebApp:
     async def _error(self, request: Request, session: Session | None, user: User | None, refused: Refused) -> Response:
         headers = REALM if refused.status is HTTPStatus.UNAUTHORIZED and request.is_api else {}
         if request.is_api or request.path == "/metrics":
-            return Response(refused.status, _encoded({"error": str(refused)}), JSON, headers)
+            return Response(refused.status, encoded({"error": str(refused)}), JSON, headers)
         if user is None and refused.status is not HTTPStatus.NOT_FOUND:
             return Response(refused.status, f"{refused}\n".encode(), "text/plain; charset=utf-8", REALM if refused.status is HTTPStatus.UNAUTHORIZED else {})
         if request.parts.get("cluster", "") not in self.monitor.collectors:
@@ -183,7 +195,3 @@ class WebApp:
         except Exception:
             log.exception("The page of an error could not be made")
             return Response(refused.status, f"{refused}\n".encode(), "text/plain; charset=utf-8")
-
-
-def _encoded(value: Any) -> bytes:
-    return json.dumps(jsonable(value), ensure_ascii=False, allow_nan=False).encode()

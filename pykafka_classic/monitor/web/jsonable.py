@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import dataclasses
+import json
 import types
 import typing
 from collections.abc import Mapping, Sequence
@@ -22,6 +23,11 @@ _PLAIN: Final[Mapping[type, Mapping[str, Any]]] = {
     bytes: {"type": "string"},
     type(None): {"type": "null"},
 }
+
+
+def encoded(value: Any) -> bytes:
+    """Its JSON."""
+    return json.dumps(jsonable(value), ensure_ascii=False, allow_nan=False).encode()
 
 
 def jsonable(value: Any) -> Any:

@@ -15,7 +15,7 @@ from pykafka_classic.edges.clocks import ThreadPoolBackground
 from pykafka_classic.edges.reactor import Reactor
 from pykafka_classic.monitor.process import CannotStart
 from pykafka_classic.monitor.service import Monitor
-from pykafka_classic.monitor.web.app import WebApp
+from pykafka_classic.monitor.web.app import Threads, WebApp
 from pykafka_classic.monitor.web.exchange import Refused, Request, Response, parsed
 from pykafka_classic.monitor.web.live import READERS_MAX, Reader
 from pykafka_classic.monitor.web.start import access_of
@@ -136,9 +136,8 @@ def serve(reactor: Reactor, monitor: Monitor) -> Any:
     """The part of the monitor's process that serves pages; returns what stops it. Raises CannotStart."""
     keys = monitor.settings.keys
     access = access_of(monitor.settings)
-    readers = ThreadPoolBackground(reactor, threads=THREADS)
-    scribe = ThreadPoolBackground(reactor, threads=1)
-    app = WebApp(reactor, monitor, access, readers=readers, scribe=scribe)
+    pools = [ThreadPoolBackground(reactor, threads=count) for count in (THREADS, 1, 1)]
+    app = WebApp(reactor, monitor, access, Threads(*pools))
     site = _Site(_Root(app), timeout=IDLE_S)  # type: ignore[no-untyped-call]
     try:
         port = reactor.listenTCP(keys.port, site, interface=keys.host)
@@ -150,7 +149,7 @@ def serve(reactor: Reactor, monitor: Monitor) -> Any:
     def stop() -> None:
         port.stopListening()
         app.live.stop()
-        for pool in (readers, scribe):
+        for pool in pools:
             pool.close()
 
     return stop

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from pykafka_classic.client.group_offsets.values import GroupIsAlive, OffsetsUnavailable
 from pykafka_classic.common.errors import KafkaError
@@ -15,9 +14,11 @@ from pykafka_classic.monitor.web.access import Role
 from pykafka_classic.monitor.web.audit import fields_shown
 from pykafka_classic.monitor.web.exchange import JSON, Refused, Response, redirect
 from pykafka_classic.monitor.web.fields import Field, read_form, read_json
-from pykafka_classic.monitor.web.jsonable import jsonable
+from pykafka_classic.monitor.web.jsonable import encoded
 from pykafka_classic.monitor.web.routes import ROUTES, Kind, Route
 from pykafka_classic.monitor.web.work import Work
+
+T = TypeVar("T")
 
 API: Final = "/api/v1/clusters/{cluster}"
 FORMS: Final = "/c/{cluster}/do"
@@ -63,7 +64,7 @@ def operation(name: str, address: Address, summary: str, fields: Sequence[Field]
         async def by_json(work: Work) -> Response:
             given = work.request.json() if fields else {}
             done = await _audited(name, do, work, read_json(fields, given))
-            return Response(body=json.dumps(jsonable({"done": done.sentence, "details": done.details})).encode(), content_type=JSON)
+            return Response(body=encoded(Outcome(done.sentence, done.details)), content_type=JSON)
 
         pattern = f"{API}{address.pattern}"
         ROUTES.add(Route("POST", f"{FORMS}/{name}{_parts(address.pattern)}", Kind.ACTION, by_form, Role.OPERATE))
@@ -104,8 +105,13 @@ async def _audited(name: str, do: Doer, work: Work, values: Mapping[str, Any]) -
 
 async def attempt(do: Doer, work: Work, values: Mapping[str, Any]) -> Done:
     """Do it, without a line in the audit log. Raises Refused."""
+    return await refusing(do(work, values))
+
+
+async def refusing(doing: Coroutine[Any, Any, T]) -> T:
+    """What comes of it; what the cluster refuses is a Refused, with the cluster's words."""
     try:
-        return await do(work, values)
+        return await doing
     except KafkaError as error:
         raise Refused(HTTPStatus.CONFLICT, f"The cluster refused: {error}") from error
     except (GroupIsAlive, OffsetsUnavailable) as error:

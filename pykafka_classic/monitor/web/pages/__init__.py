@@ -12,8 +12,9 @@ Differs from Kafka: it has no pages.
 
 from __future__ import annotations
 
-from pykafka_classic.monitor.web import api, charts, operations
-from pykafka_classic.monitor.web.pages import brokers, dashboard, frame, groups, topics
-from pykafka_classic.monitor.web.work import Work
+from pykafka_classic.monitor.web import api, charts, metrics, operations
+from pykafka_classic.monitor.web.pages import brokers, dashboard, frame, groups, messages, others, sql, timeline, topics, zookeeper
+from pykafka_classic.monitor.web.routes import ROUTES
 
-__all__ = ["Work", "api", "brokers", "charts", "dashboard", "frame", "groups", "operations", "topics"]
+__all__ = ["ROUTES", "api", "brokers", "charts", "dashboard", "frame", "groups", "messages", "metrics", "operations", "others"]
+__all__ += ["sql", "timeline", "topics", "zookeeper"]

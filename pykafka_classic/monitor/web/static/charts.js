@@ -42,6 +42,7 @@
         }, axis),
         Object.assign({ size: 62, values: function (plot, values) { return values.map(function (each) { return short(each, unit); }); } }, axis)
       ],
+      hooks: { ready: [function (plot) { plot.setLegend({ idx: told.times.length - 1 }); }] }, // the latest, as long as nobody points at another
       series: [{ label: "at", value: function (plot, value) { return value === null ? "–" : clock(value, 0); } }].concat(told.series.map(function (each, number) {
         var color = style(COLORS[number % COLORS.length]);
         return {
@@ -75,7 +76,6 @@
     }
     var data = [told.times.map(function (ms) { return ms / 1000; })].concat(told.series.map(function (each) { return each.values; }));
     var plot = new uPlot(options(figure, told, place.clientWidth || 600), data, place);
-    plot.setLegend({ idx: data[0].length - 1 }); // the latest, as long as nobody points at another
     plot.over.addEventListener("mouseleave", function () { plot.setLegend({ idx: data[0].length - 1 }); });
     plots.set(figure, { plot: plot, told: told });
     figure.dataset.state = "drawn";

@@ -73,7 +73,6 @@ class ClusterCollector:
         self._pulse_admin = TwistedAdmin(reactor, [("localhost", 9092)], client_id=f"{CLIENT_ID}-pulse", settings=SETTINGS)
         self.pulse = Pulse(self._pulse_admin.core.requests, self.view, self._clock, self._pulse_told)
         self._brokers = BrokerRounds(self.admin.core.requests, self.view)
-        self._brokers.find_brokers()
         self._restore_ends(reader)
         book = AlarmBook(settings.name, keys.alarm_clear_after_ms, [(each.rule, each.subject) for each in reader.alarms(settings.name, only_on=True)])
         self._watchman = Watchman(book, self.view, keys, self._clock, self._alarmed)

@@ -75,6 +75,8 @@ class WebApp:
         user: User | None = None
         try:
             self.access.check_host(request)
+            if request.path.endswith("/") and request.path.strip("/") and request.method in SAFE_METHODS:
+                return redirect("/" + request.path.strip("/"))
             route, parts = ROUTES.find(request.method, request.path)
             request = replace(request, parts=parts)
             session = self.access.session(request, self.clock.now_ms())
@@ -159,7 +161,7 @@ class WebApp:
     def view_of(self, name: str, request: Request, user: User) -> View:
         """The same of a cluster that is not named in the address."""
         collector = self.monitor.collectors.get(name)
-        present = Present(collector.state, dict(collector.silent)) if collector is not None else Present()
+        present = Present(collector.state, collector.pulse.silent) if collector is not None else Present()
         return View(self.monitor.reader, request, user, self.clock.now_ms(), name, present, self.monitor.settings)
 
     def _browser(self, session: Session | None) -> tuple[Session, tuple[str, ...]]:

@@ -56,7 +56,7 @@ async def broker(work: Work) -> Response:
     view = work.view
     values = await work.read(lambda: _one(view, number))
     versions, error = [], ""
-    if number in work.collector.view.brokers and number not in work.collector.silent:
+    if number in work.collector.view.brokers and number not in work.collector.pulse.silent:
         try:
             outcome = (await work.collector.admin.core.api_versions([number]))[number]
             versions = [] if isinstance(outcome, KafkaError) else [(_name(each.api_key), each.min_version, each.max_version) for each in outcome]

@@ -14,7 +14,7 @@ def why(view: View, subject: str, t_ms: int | None = None) -> Answer | None:
     asked = Why(view.reader, view.cluster, moment, t_ms)
     try:
         if subject.startswith(BROKER) and subject.removeprefix(BROKER).isdecimal():
-            return _with_silence(view, int(subject.removeprefix(BROKER)), asked.broker(int(subject.removeprefix(BROKER))), t_ms)
+            return asked.broker(int(subject.removeprefix(BROKER)))
         if subject.startswith(GROUP):
             return asked.group(subject.removeprefix(GROUP))
         topic, dash, number = subject.rpartition("-")
@@ -22,11 +22,3 @@ def why(view: View, subject: str, t_ms: int | None = None) -> Answer | None:
     except Unknown:
         return None
 
-
-def _with_silence(view: View, broker: int, answer: Answer, t_ms: int | None) -> Answer:
-    """A broker that is registered and does not answer: the store's history does not know that it is well no longer."""
-    since = view.present.silent.get(broker)
-    if t_ms is not None or since is None:
-        return answer
-    sentence = f"Broker {broker} takes no connections since {moment(since)}, but its session with ZooKeeper lives until it times out."
-    return Answer((sentence, *answer.sentences), False, since, answer.subjects)

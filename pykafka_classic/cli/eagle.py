@@ -58,10 +58,11 @@ def _start(arguments: Sequence[str]) -> int:
         return 1
     from pykafka_classic.edges.logging_setup import set_up_logging
     from pykafka_classic.monitor.process import run as run_monitor
+    from pykafka_classic.monitor.web.server import serve
 
     set_up_logging()
     try:
-        return run_monitor(settings)
+        return run_monitor(settings, (serve,))
     finally:
         own_file.unlink(missing_ok=True)
 

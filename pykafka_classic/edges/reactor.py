@@ -47,6 +47,10 @@ class Reactor(ReactorLoop, Protocol):
         """Connect; the factory hears of success and failure."""
         ...
 
+    def listenTCP(self, port: int, factory: Any, backlog: int = 50, interface: str = "") -> Any:
+        """Listen; the factory makes a protocol for each connection. Raises CannotListenError."""
+        ...
+
     def stop(self) -> None:
         """End the loop, once."""
         ...

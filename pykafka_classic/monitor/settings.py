@@ -35,6 +35,7 @@ class MonitorKeys:
     clusters: tuple[str, ...] = key(LIST, ("local",), HIGH, "Names of the clusters to watch, as they are shown. Each needs its NAME.zookeeper.connect.")
     host: str = key(STRING, "127.0.0.1", HIGH, "Where the pages are served: an address of this machine. Anything but loopback wants a password file.")
     port: int = key(INT, 8048, HIGH, "The port of the pages.", Range(0, 65_535))
+    passwords_file: str = key(STRING, "", HIGH, "Who may log in, a line NAME:ROLE:HASH each (docs/monitor.md). Empty: nobody has to, and host is loopback.")
     data_dir: str = key(STRING, "data/monitor", HIGH, "Folder of the store, an SQLite file. A path that is not absolute begins at the checkout.")
     interval_ms: int = key(INT, 5_000, MEDIUM, "How often brokers are asked for ends of logs, commits, members. ZooKeeper is watched.", at_least(500))
     retention_full_ms: int = key(LONG, 2 * HOUR_MS, LOW, "How long every sample is kept; afterwards one a minute.", at_least(0))

@@ -6,7 +6,7 @@ own, so that it neither waits behind large answers nor breaks them off.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from pykafka_classic.client.admin.requests import Broker, Call, ClusterRequests
@@ -39,12 +39,13 @@ class Pulse:
         self._told = told
         self._missed: dict[int, int] = {}
         self._asked: set[int] = set()
+        self._silent_since: dict[int, int] = {}
         self._running = False
 
     @property
-    def silent(self) -> frozenset[int]:
-        """Brokers that are registered and do not answer."""
-        return frozenset(broker for broker, missed in self._missed.items() if missed >= MISSED_MAX and broker in self._view.brokers)
+    def silent(self) -> Mapping[int, int]:
+        """Brokers that are registered and do not answer, and since when, in ms."""
+        return {broker: since_ms for broker, since_ms in self._silent_since.items() if broker in self._view.brokers}
 
     def start(self) -> None:
         """Begin."""
@@ -60,6 +61,7 @@ class Pulse:
         if not self._running:
             return
         for broker in self._missed.keys() - self._view.brokers.keys():
+            self._silent_since.pop(broker, None)
             del self._missed[broker]  # it is gone, as ZooKeeper tells
         for broker in self._view.brokers.keys() - self._asked:
             self._asked.add(broker)
@@ -78,11 +80,13 @@ class Pulse:
         if error is None:
             self._missed[broker] = 0
             if before >= MISSED_MAX:
+                self._silent_since.pop(broker, None)
                 self._tell(ANSWERS, broker, "")
             return
         slow = isinstance(error, KafkaError) and error.code is ErrorCode.REQUEST_TIMED_OUT
         self._missed[broker] = before + 1 if slow else max(before + 1, MISSED_MAX)
         if before < MISSED_MAX <= self._missed[broker]:
+            self._silent_since[broker] = self._clock.now_ms()
             self._tell(SILENT, broker, str(error))
 
     def _tell(self, name: str, broker: int, why: str) -> None:

@@ -25,7 +25,7 @@ SELECT z.path, c.kind, c.t_ms, c.zxid, c.version, c.owner, c.czxid, c.data FROM 
 """
 _CHANGES: Final = """
 SELECT c.id, z.path, c.kind, c.t_ms, c.seen_ms, c.zxid, c.version, c.owner, c.data,
-(SELECT data FROM znode_change b WHERE b.znode_id = c.znode_id AND b.id < c.id ORDER BY b.id DESC LIMIT 1)
+(SELECT data FROM znode_change b WHERE b.znode_id = c.znode_id AND b.t_ms <= c.t_ms AND b.id < c.id ORDER BY b.t_ms DESC, b.id DESC LIMIT 1)
 FROM znode_change c JOIN znode z ON z.id = c.znode_id WHERE c.cluster_id = ?
 """
 LAST_CHARACTER: Final = "\U0010ffff"

@@ -72,7 +72,7 @@ class SampleQueries(HistoryQueries):
         )
         rows = self.rows(sql, self.cluster_id(cluster), topic, topic, since_ms - 2 * step, until_ms)
         for before, now in pairs(rows):
-            if before is None or before[0] != now[0]:
+            if before is None or before[0] != now[0] or now[1] <= since_ms:
                 continue
             slot = min(points - 1, max(0, (now[1] - since_ms - 1) // step))
             records[slot] += max(0, now[3] - before[3])

@@ -1,0 +1,113 @@
+"""The timeline: what happened, in order of cause; why things are as they are; and the cluster's state at any past second."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pykafka_classic.monitor.store.answers import BrokerState, ControllerState, GroupState, PartitionState, Span
+from pykafka_classic.monitor.timeline import TimelineLine, folded, timeline, with_causes
+from pykafka_classic.monitor.web.exchange import not_found
+from pykafka_classic.monitor.web.fields import NUMBER, TEXT, Field
+from pykafka_classic.monitor.web.operations.operation import API
+from pykafka_classic.monitor.web.pages.whys import why
+from pykafka_classic.monitor.web.routes import ROUTES
+from pykafka_classic.monitor.web.view import Page, View
+from pykafka_classic.monitor.why import Answer
+
+MINUTES: Final = 15
+MINUTES_MAX: Final = 7 * 24 * 60
+CHANGES_MAX: Final = 2_000
+EVENTS_MAX: Final = 4_000
+LINES_MAX: Final = 300
+SHOWN: Final = 60
+SUBJECT: Final = Field("subject", TEXT, "Only about this, and what led to it: flights-0, topic flights, broker 3, group G, controller.")
+SINCE: Final = Field("since", NUMBER, "From when on, in ms since 1970; missing: the last 15 minutes.")
+UNTIL: Final = Field("until", NUMBER, "Until when; missing: now.")
+ASKED: Final = Field("subject", TEXT, "flights-0, broker 3, or group G.", required=True)
+AT: Final = Field("at", NUMBER, "The moment, in ms since 1970; missing: now.")
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """A cluster at a moment."""
+
+    t_ms: int
+    brokers: tuple[BrokerState, ...]
+    controller: ControllerState | None
+    partitions: tuple[PartitionState, ...]
+    groups: tuple[GroupState, ...]
+
+
+@ROUTES.page("/c/{cluster}/timeline")
+def page(view: View) -> Page:
+    """The list, with a slider over its time."""
+    request = view.request
+    minutes = request.number("minutes", MINUTES, least=1, most=MINUTES_MAX)
+    until_ms = request.integer("until")
+    end_ms = view.now_ms if until_ms is None else until_ms
+    since_ms = request.number("since", end_ms - minutes * 60_000)
+    subject, at = request.text("subject").strip(), request.integer("at")
+    lines = lines_of(view, subject, since_ms, until_ms)
+    chosen = lines if request.text("all") else folded(lines)
+    values = {
+        "lines": chosen[-LINES_MAX:][::-1],
+        "found": len(chosen),
+        "subject": subject,
+        "minutes": minutes,
+        "since_ms": since_ms,
+        "until_ms": until_ms,
+        "end_ms": end_ms,
+        "at": at,
+        "state": state_at(view, at),
+        "all": bool(request.text("all")),
+        "alarming": [line.t_ms for line in lines if line.alarming][-200:],
+        "why": why(view, subject, at) if subject else None,
+        "shown": SHOWN,
+    }
+    return Page("timeline.html", "Timeline", values)
+
+
+@ROUTES.data(f"{API}/timeline", tag="timeline", summary="What happened, in order of cause.", query=(SUBJECT, SINCE, UNTIL), answers=tuple[TimelineLine, ...])
+def timeline_as_json(view: View) -> Any:
+    """See the summary."""
+    until_ms = view.request.integer("until")
+    since_ms = view.request.number("since", max(0, (until_ms or view.now_ms) - MINUTES * 60_000))
+    return lines_of(view, view.request.text("subject").strip(), since_ms, until_ms)
+
+
+@ROUTES.data(f"{API}/state", tag="timeline", summary="Brokers, controller, partitions and groups at a moment.", query=(AT,), answers=State)
+def state_as_json(view: View) -> Any:
+    """See the summary."""
+    return state_at(view, view.request.integer("at"))
+
+
+@ROUTES.data(f"{API}/why", tag="timeline", summary="Why a subject is as it is, in words.", query=(ASKED, AT), answers=Answer)
+def why_as_json(view: View) -> Any:
+    """See the summary."""
+    subject = view.request.text("subject").strip()
+    found = why(view, subject, view.request.integer("at"))
+    if found is None:
+        raise not_found(f"Nothing is known of {subject[:100]!r}: name a partition (flights-0), broker N, or group G.")
+    return found
+
+
+def lines_of(view: View, subject: str, since_ms: int, until_ms: int | None) -> list[TimelineLine]:
+    """The earliest first."""
+    changes = view.reader.znode_changes(view.cluster, Span(since_ms, until_ms, CHANGES_MAX))
+    events = view.reader.broker_events(view.cluster, Span(since_ms, until_ms, EVENTS_MAX))
+    groups = [each for each in view.reader.groups_at(view.cluster, until_ms) if each.store == "kafka" and each.since_ms >= since_ms]
+    gaps = [gap for gap in view.reader.gaps(since_ms) if until_ms is None or gap.to_ms <= until_ms]
+    lines = timeline(changes, events, groups, gaps)
+    return with_causes(lines, subject) if subject else lines
+
+
+def state_at(view: View, t_ms: int | None) -> State:
+    """None: now."""
+    return State(
+        view.now_ms if t_ms is None else t_ms,
+        view.reader.brokers_at(view.cluster, t_ms),
+        view.reader.controller_at(view.cluster, t_ms),
+        view.reader.partitions_at(view.cluster, t_ms),
+        view.reader.groups_at(view.cluster, t_ms),
+    )

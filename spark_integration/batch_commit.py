@@ -27,6 +27,9 @@ def commit_batch(frame: DataFrame) -> dict[str, dict[str, int]]:
     plans = [BatchPlan.of_json(each) for each in plans_in(_schemas(frame))]
     if not plans or not all(plan.place for plan in plans):
         raise CannotPlan("nothing in this DataFrame was read by a group: give the option 'group.id', and 'columns' instead of a schema of your own")
+    problem = next((plan.problem for plan in plans if plan.problem), "")
+    if problem:
+        raise CannotPlan(f"nothing was read: {problem}")
     committed: dict[str, dict[str, int]] = {}
     for plan in plans:
         names = ",".join(sorted({each.topic for each in plan.ends}))

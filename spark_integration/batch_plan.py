@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from pykafka_classic.client.starts import Word
-from spark_integration.cluster import Cluster
+from pykafka_classic.common.topic_partition import TopicPartition
+from spark_integration.cluster import CannotPlan, Cluster
 from spark_integration.offsets import BatchEnd, Offsets, by_topic
 from spark_integration.options import SourceOptions
-from spark_integration.planning import fail_on, find_losses, make_ranges
+from spark_integration.planning import DataLoss, fail_on, find_losses, make_ranges
 from spark_integration.ranges import OffsetRange
 
 METADATA: Final = "kafka_classic.batch"
@@ -27,26 +28,40 @@ class BatchPlan:
     begins: Offsets
     ends: Offsets
     place: dict[str, str]  # empty without a group
+    problem: str = ""  # why there is no such plan
 
     def to_json(self) -> dict[str, Any]:
         """For the metadata."""
-        return {"begin": by_topic(self.begins), "end": by_topic(self.ends), "place": self.place}
+        return {"begin": by_topic(self.begins), "end": by_topic(self.ends), "place": self.place, "problem": self.problem}
 
     @classmethod
     def of_json(cls, told: Mapping[str, Any]) -> BatchPlan:
         """From the metadata. MalformedOffsets."""
-        return cls(BatchEnd.of_json(told["begin"]).ends, BatchEnd.of_json(told["end"]).ends, dict(told["place"]))
+        return cls(BatchEnd.of_json(told["begin"]).ends, BatchEnd.of_json(told["end"]).ends, dict(told["place"]), told["problem"])
 
     def ranges(self, options: SourceOptions) -> list[OffsetRange]:
-        """What the tasks read."""
+        """What the tasks read. CannotPlan where there is no plan."""
+        if self.problem:
+            raise CannotPlan(self.problem)
         limits = options.limits
         return make_ranges(self.begins, self.ends, min_partitions=limits.min_partitions, max_per_partition=limits.max_per_partition)
 
 
 def plan_batch(cluster: Cluster) -> BatchPlan:
-    """Ask where the batch begins and ends. CannotPlan, DataLoss."""
-    options = cluster.options
+    """Ask where the batch begins and ends. CannotPlan where there are no such topics.
+
+    What is wrong with offsets becomes the plan's problem: it is not one of a stream, which is loaded in the same way, and goes on from its checkpoint.
+    """
     partitions = cluster.partitions()
+    try:
+        begins, ends = _offsets(cluster, partitions)
+    except (CannotPlan, DataLoss) as error:
+        return BatchPlan({}, {}, _place(cluster), str(error))
+    return BatchPlan(begins, ends, _place(cluster))
+
+
+def _offsets(cluster: Cluster, partitions: list[TopicPartition]) -> tuple[Offsets, Offsets]:
+    options = cluster.options
     default = Word.COMMITTED if options.group is not None else Word.EARLIEST
     begins = cluster.starts(options.start or default, partitions)
     first, last = cluster.bounds(partitions)
@@ -55,7 +70,7 @@ def plan_batch(cluster: Cluster) -> BatchPlan:
         fail_on(losses)
     begins |= {each.partition: each.read_on_at for each in losses}
     ends = cluster.ends_at(options.end, partitions) if options.end is not None else last
-    return BatchPlan(begins, {each: max(begins[each], min(end, last[each])) for each, end in ends.items()}, _place(cluster))
+    return begins, {each: max(begins[each], min(end, last[each])) for each, end in ends.items()}
 
 
 def _place(cluster: Cluster) -> dict[str, str]:

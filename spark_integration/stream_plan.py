@@ -52,6 +52,7 @@ class StreamPlan:
         self.position = BatchEnd({})  # the end of the batch planned last
         self.last_done: BatchEnd | None = None
         self._options = options
+        self._initial: BatchEnd | None = None  # where a new checkpoint begins
         self._first_seen: frozenset[TopicPartition] = frozenset()  # what was there when a new checkpoint began
         self._resumed = False  # checkpoint and group were compared
         self._replay: tuple[Offsets, BatchEnd] | None = None  # the batch that Spark ran again after a restart
@@ -61,13 +62,12 @@ class StreamPlan:
         self._waiting_since_ms: float | None = None
 
     def initial(self, cluster: ClusterView, owned: Owned) -> BatchEnd:
-        """A new checkpoint: from the group, or as `start` says. CannotPlan."""
-        every = cluster.partitions()
-        self._first_seen, self._resumed = frozenset(every), True
-        begins = cluster.starts(self._start(), _of(every, owned))
-        self.position = BatchEnd(begins)
-        self.last_done = self.position
-        return self.position
+        """A new checkpoint: from the group, or as `start` says. Spark asks several times until the first batch is done, and must hear the same. CannotPlan."""
+        if self._initial is None:
+            every = cluster.partitions()
+            self._first_seen, self._resumed = frozenset(every), True
+            self._initial = self.position = self.last_done = BatchEnd(cluster.starts(self._start(), _of(every, owned)))
+        return self._initial
 
     def next_end(self, cluster: ClusterView, start: BatchEnd | None, place: Place, *, now_ms: float, unlimited: bool) -> BatchEnd | None:
         """The end of the next batch; None where there is nothing to read, or not yet enough. CannotPlan, DataLoss."""
@@ -90,8 +90,9 @@ class StreamPlan:
         if ends is None or not count_offsets(begins, ends):
             return None
         self._waiting_since_ms = None
-        told = begins if start is None and self._resumed else {each: offset for each, offset in begins.items() if known.ends.get(each) != offset}
-        self.position = BatchEnd(ends, told, self.reader)
+        # The first batch tells all: should it be run again, by another process, that would begin somewhere else ("latest" is later then).
+        tells_all = known == self._initial or (start is None and self._resumed)
+        self.position = BatchEnd(ends, {each: offset for each, offset in begins.items() if tells_all or known.ends.get(each) != offset}, self.reader)
         return self.position
 
     def replayed(self, begins: Offsets, end: BatchEnd) -> None:

@@ -170,7 +170,7 @@ def test_two_sharing_jobs_divide_the_partitions(spark: SparkSession, cluster: Lo
             assert len(two.numbers) == 20
             stop(second)
         produce(cluster, topic, range(80, 120), partitions=4)
-        eventually(lambda: len(one.numbers) == 100, first)
+        eventually(lambda: len(one.numbers) == 100 and lag(cluster, topic) == 0, first)
         stop(first)
     assert sorted(one.numbers + two.numbers) == list(range(120))
     assert lag(cluster, topic) == 0
@@ -248,7 +248,7 @@ def test_a_job_and_an_old_consumer_divide_the_partitions(spark: SparkSession, cl
             eventually(lambda: len(sink.numbers) == 60, query)
         eventually(lambda: len(znodes(cluster, topic)[0]) == 1, query)
         produce(cluster, topic, range(80, 120), partitions=4)
-        eventually(lambda: len(sink.numbers) == 100, query)
+        eventually(lambda: len(sink.numbers) == 100 and set(znodes(cluster, topic)[1].values()) == {30}, query)
         stop(query)
     assert sorted([*sink.numbers, *others]) == list(range(120))
     assert znodes(cluster, topic)[1] == dict.fromkeys(range(4), 30)

@@ -63,7 +63,17 @@ def test_a_new_checkpoint_begins_where_the_group_is_and_at_the_beginning_where_i
     planned = Planned(FakeCluster({A: (0, 10), B: (5, 20)}, {A: 7}))
     start = planned.plan.initial(planned.cluster, None)
     assert start == BatchEnd({A: 7, B: 5})
-    assert planned.next(start) == BatchEnd({A: 10, B: 20}, {}, "r")
+    assert planned.next(start) == BatchEnd({A: 10, B: 20}, {A: 7, B: 5}, "r")  # the first batch tells all
+
+
+def test_a_new_checkpoint_begins_where_it_began_however_often_spark_asks() -> None:
+    planned = Planned(FakeCluster({A: (0, 10)}), start="latest")
+    start = planned.plan.initial(planned.cluster, None)
+    planned.cluster.logs[A] = (0, 15)
+    assert planned.plan.initial(planned.cluster, None) == start == BatchEnd({A: 10})
+    end = planned.next(start)
+    assert end is not None
+    assert end.begins_after(BatchEnd({A: 99})) == {A: 10}
 
 
 def test_nothing_new_is_no_batch() -> None:
@@ -75,14 +85,17 @@ def test_a_new_partition_says_where_its_part_of_the_batch_begins() -> None:
     planned = Planned(FakeCluster({A: (0, 10)}), start="latest")
     start = planned.plan.initial(planned.cluster, None)
     planned.cluster.logs[B] = (3, 9)
-    assert planned.next(start) == BatchEnd({A: 10, B: 9}, {B: 3}, "r")
+    first = planned.next(start)
+    assert first == BatchEnd({A: 10, B: 9}, {A: 10, B: 3}, "r")
+    planned.cluster.logs[C] = (0, 4)
+    assert planned.next(first) == BatchEnd({A: 10, B: 9, C: 4}, {C: 0}, "r")
 
 
 def test_a_partition_that_comes_back_is_read_from_where_others_left_it() -> None:
     planned = Planned(FakeCluster({A: (0, 50), B: (0, 50)}, {A: 0, B: 0}), membership="sharing")
     start = planned.plan.initial(planned.cluster, frozenset({A, B}))
     first = planned.next(start, {A, B}, epoch=1)
-    assert first == BatchEnd({A: 50, B: 50}, {}, "r")
+    assert first == BatchEnd({A: 50, B: 50}, {A: 0, B: 0}, "r")
     planned.cluster.logs = {A: (0, 60), B: (0, 60)}
     second = planned.next(first, {A}, epoch=2)
     assert second == BatchEnd({A: 60}, {}, "r")

@@ -8,10 +8,21 @@ layout). So there are two steps:
 2. `read_fields`: everything else, field by field for all records at once (`varints.py`).
 
 The payloads of many batches stand one behind the other in one buffer, for each step costs some microseconds however few the records are.
+
+Chosen by measurement: CPU per record of 100 B with a key, batches of 20,000 records, from their bytes to an Arrow batch, on one busy core of two:
+
+| | ns |
+|---|---|
+| this module and `arrow_batches.py`, seven columns | 310 |
+| aiokafka's compiled reader of batches to lists, lists to four columns | 360 + 110 |
+| the record parser in Python, seven columns | 2,830 |
+| librdkafka through confluent-kafka, lists to four columns, fetching included | 1,480 |
+| for comparison: this module, seven columns, fetching included | 460 |
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -24,7 +35,10 @@ from spark_integration.executor.varints import Bytes, Ints, read_varints, read_v
 
 Offsets = npt.NDArray[np.int32]
 
-ALIKE_BEFORE_LOOKING: Final = 16  # so many records of one length in a row, and it is worth looking how many more there are
+ALIKE_MIN: Final = 48  # so many records of one length in a row are found by comparing arrays; fewer, one by one
+LOOK_GROWTH: Final = 8  # where all compared were alike, so many times as many are compared
+WALK_MIN: Final = 512  # so many are looked at one by one before arrays are tried again; next time
+WALK_GROWTH: Final = 8  # so many times as many
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,57 +78,61 @@ def record_starts(data: bytes, array: Bytes, begin: int, end: int, count: int) -
     if not 0 <= count * RECORD_SIZE_MIN <= end - begin:
         raise InvalidRecord(f"{count} records in {end - begin} bytes")
     starts = np.empty(count, np.int64)
-    filled, position = 0, begin
-    while filled < count:
-        try:
-            some, position, size = _walk(data, position, count - filled)
-        except (IndexError, VarintError):
-            raise InvalidRecord(f"{count} records do not end within the {end - begin} bytes of their batch") from None
-        starts[filled : filled + len(some)] = some
-        filled += len(some)
-        if filled < count and size >= RECORD_SIZE_MIN:
-            more = _how_many_alike(array, position, size, min(count - filled, (end - position) // size))
-            starts[filled : filled + more] = np.arange(position, position + more * size, size)
-            filled += more
-            position += more * size
+    filled, position, walk = 0, begin, WALK_MIN
+    try:
+        while filled < count:
+            size = _size_at(data, position)
+            alike = _how_many_alike(array, position, size, min(count - filled, (end - position) // size))
+            if alike >= ALIKE_MIN:
+                starts[filled : filled + alike] = np.arange(position, position + alike * size, size)
+                filled, position = filled + alike, position + alike * size
+            else:
+                some = min(walk, count - filled)
+                found = np.fromiter(_walk(data, position), np.int64, some + 1)
+                starts[filled : filled + some] = found[:-1]
+                filled, position, walk = filled + some, int(found[-1]), walk * WALK_GROWTH
+    except (IndexError, VarintError):
+        raise InvalidRecord(f"{count} records do not end within the {end - begin} bytes of their batch") from None
     return starts
 
 
-def _walk(data: bytes, position: int, count: int) -> tuple[list[int], int, int]:
-    """From record to record, `count` of them or until some in a row had the same size: the starts, where the next begins, the size of the last."""
-    starts: list[int] = []
-    alike, size, last = 0, 0, 0
-    for _ in range(count):
-        starts.append(position)
+def _walk(data: bytes, position: int) -> Iterator[int]:
+    """From record to record, without end: where each begins."""
+    while True:
+        yield position
         byte = data[position]
         if byte < 0x80:
-            size = 1 + (byte >> 1)
+            position += 1 + (byte >> 1)
         elif (second := data[position + 1]) < 0x80:
-            size = 2 + ((second << 7 | byte & 0x7F) >> 1)
+            position += 2 + ((second << 7 | byte & 0x7F) >> 1)
         else:
-            size, behind = decode_varint(data, position)
-            size += behind - position
-        position += size
-        if size != last:
-            alike, last = 0, size
-        elif alike == ALIKE_BEFORE_LOOKING:
-            break
-        else:
-            alike += 1
-    return starts, position, size
+            position += _size_at(data, position)
+
+
+def _size_at(data: bytes, position: int) -> int:
+    """Bytes of the record at `position`, its length included. IndexError where it cannot be a record."""
+    length, behind = decode_varint(data, position)
+    size = length + behind - position
+    if size < RECORD_SIZE_MIN:
+        raise IndexError("too short")
+    return size
 
 
 def _how_many_alike(array: Bytes, position: int, size: int, limit: int) -> int:
-    """How many records from `position` on begin with the same length as the one before it, which takes `size` bytes."""
-    if limit <= 0:
-        return 0
-    alike = np.ones(limit, np.bool_)
-    at, going_on = position, True
-    while going_on:
-        byte = array[at - size]
-        alike &= array[at : at + (limit - 1) * size + 1 : size] == byte
-        at, going_on = at + 1, bool(byte & 0x80)
-    return limit if alike.all() else int(alike.argmin())
+    """How many records from `position` on, up to `limit`, begin with the same length as the first, which takes `size` bytes."""
+    looked_at = min(ALIKE_MIN, limit)
+    while True:  # a few first, then more and more, for most runs are short
+        alike = np.ones(max(looked_at, 0), np.bool_)
+        at, going_on = position, looked_at > 0
+        while going_on:
+            byte = array[at]
+            alike &= array[at : at + (looked_at - 1) * size + 1 : size] == byte
+            at, going_on = at + 1, bool(byte & 0x80)
+        if not alike.all():
+            return int(alike.argmin())
+        if looked_at >= limit:
+            return looked_at
+        looked_at = min(looked_at * LOOK_GROWTH, limit)
 
 
 def read_fields(array: Bytes, starts: Ints, ends: Ints) -> RecordFields:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Callable, Sequence
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Final
 
@@ -69,6 +68,8 @@ def complaint(error: Exception, arguments: Sequence[str]) -> str:
 
 def program_version() -> str:
     """As `--version` prints it: the release of this program, and the Kafka that it follows."""
+    from importlib.metadata import PackageNotFoundError, version  # a broker that runs need not load it
+
     try:
         own = version("pykafka_classic")
     except PackageNotFoundError:

@@ -61,8 +61,6 @@ bench: setup ## beside Apache Kafka 2.8.2, a quarter of an hour: table, JSON and
 	$(VENV)/python tools/bench/compare.py $(if $(QUICK),--quick) $(ONLY:%=--only %) $(ROUNDS:%=--rounds %)
 
 bench-parts: setup ## figures of parts: the log, the codecs of messages, groups, the controller, clients
-	$(VENV)/python tools/bench/startup.py
-	$(VENV)/python tools/bench/produce.py
 	$(VENV)/python tools/bench/clients.py
 	$(VENV)/python tools/bench/log.py
 	$(VENV)/python tools/bench/reactor_lag.py

@@ -145,7 +145,7 @@ def _warm_up(sides: list[Side], brokers: int, options: argparse.Namespace) -> No
 def about(options: argparse.Namespace) -> dict[str, object]:
     """What a reader must know of a run."""
     model = next((line.partition(": ")[2] for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")), platform.machine())
-    peer = options.peer if ":" in options.peer else f"Apache Kafka {options.peer}"
+    peer = options.peer if ":" in options.peer else "nobody" if options.peer == NOBODY else f"Apache Kafka {options.peer}"
     return {
         "peer": peer,
         "date": time.strftime("%Y-%m-%d %H:%M"),

@@ -1,7 +1,7 @@
 """What the controller costs, as clients see it: failover, its own start, many partitions, rolling restarts. Ours beside Apache Kafka's, in the same run.
 
     python tools/bench/controller.py                                            ours alone
-    python tools/bench/controller.py --apache /path/to/kafka.py                 beside Apache Kafka 2.8.2
+    python tools/bench/controller.py --peer 2.8.2                               beside Apache Kafka 2.8.2
     python tools/bench/controller.py --partitions 100 --only failover,start
 
 | measure | from | to |
@@ -22,7 +22,8 @@ import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from clusters import Apache, BenchCluster, Ours
+from clusters import BenchCluster
+from comparison.sides import OURS
 from load import SteadyProducer
 
 from pykafka_classic.common.errors import ErrorCode
@@ -178,15 +179,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--partitions", default="100,1000,3000")
     parser.add_argument("--only", default="start,failover,shutdown", help="shutdown is measured with 1,000 partitions")
-    parser.add_argument("--apache", type=Path, help="the script that starts Apache Kafka's brokers")
-    parser.add_argument("--version", default="2.8.2")
+    parser.add_argument("--peer", help="a release of Apache Kafka")
     options = parser.parse_args()
     for partitions in map(int, options.partitions.split(",")):
         only = set(options.only.split(",")) - ({"shutdown"} if partitions != 1000 else set())
-        for kind in ("ours", "apache") if options.apache else ("ours",):
+        for kind in (OURS, options.peer) if options.peer else (OURS,):
             with tempfile.TemporaryDirectory(prefix="pykafka-bench-", ignore_cleanup_errors=True) as directory:
-                place = Path(directory)
-                run(Ours(place) if kind == "ours" else Apache(place, options.apache.resolve(), options.version), partitions, only)
+                run(BenchCluster(Path(directory), kind), partitions, only)
 
 
 if __name__ == "__main__":

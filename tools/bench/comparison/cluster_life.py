@@ -24,7 +24,8 @@ from pykafka_classic.protocol.messages.metadata import MetadataRequest
 
 IDLE_S: Final = 4.0
 SETTLE_S: Final = 1.0
-CREATED_SETTLE_S: Final = 3.0  # brokers still write small files in the background
+QUIET: Final = 0.02  # of a core: brokers have written their small files
+QUIET_MAX_S: Final = 15.0
 MEMBERS: Final = 4
 GROUP_PARTITIONS: Final = 12
 METADATA_VERSION: Final = 9
@@ -71,13 +72,24 @@ def run_partitions(partitions: int, replicas: int, side: Side, _load: Load) -> M
         began = time.perf_counter()
         fresh.side.new_topic("many", partitions, replicas)
         created = time.perf_counter() - began
-        time.sleep(CREATED_SETTLE_S)
+        _wait_quiet(fresh.side)
         before = fresh.side.processor_s()
         time.sleep(IDLE_S)
         idle = (fresh.side.processor_s() - before) / IDLE_S
         with socket.create_connection(("127.0.0.1", fresh.side.ports[0]), timeout=30) as connection:
             asked = [_ask_metadata(connection) for _ in range(METADATA_TIMES)]
         return {"create": created, "memory": fresh.side.resident_mb(), "metadata": 1000 * sorted(asked)[METADATA_TIMES // 2], "idle": 100 * idle}
+
+
+def _wait_quiet(side: Side) -> None:
+    """Until the brokers have nothing more to do, or have had their time."""
+    until = time.perf_counter() + QUIET_MAX_S
+    before = side.processor_s()
+    while time.perf_counter() < until:
+        time.sleep(SETTLE_S)
+        used, before = side.processor_s() - before, side.processor_s()
+        if used <= QUIET * SETTLE_S:
+            return
 
 
 def _ask_metadata(connection: socket.socket) -> float:

@@ -103,9 +103,9 @@ class ApacheCluster(LocalCluster):
             self.brokers[number] = broker  # type: ignore[call-overload]  # used in the same way
 
 
-def make_cluster(kind: str, directory: Path, brokers: int) -> LocalCluster:
+def make_cluster(kind: str, directory: Path, brokers: int, overrides: Mapping[str, str] = OVERRIDES) -> LocalCluster:
     """Not started yet. `kind`: OURS, or a release of Apache's."""
     directory.mkdir(parents=True, exist_ok=True)
     if kind == OURS:
-        return LocalCluster(directory, brokers=brokers, overrides=OVERRIDES)
-    return ApacheCluster(directory, kind, brokers=brokers, overrides=OVERRIDES)
+        return LocalCluster(directory, brokers=brokers, overrides=overrides)
+    return ApacheCluster(directory, kind, brokers=brokers, overrides=overrides)

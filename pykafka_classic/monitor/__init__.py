@@ -17,6 +17,8 @@ For whoever writes pages or programs on top of it:
     monitor.collectors[name].admin                       # TwistedAdmin: to ask and change the brokers
     monitor.collectors[name].zk                          # the ZooKeeper seam (common/zookeeper.py): zk.submit([GetData(path)]) -> Promise
     monitor.collectors[name].nodes                       # ZooKeeper's tree as it is now: path -> Node
+    monitor.collectors[name].view                        # who leads, is in sync, is alive now, without asking the store: .leaders, .in_sync, .brokers
+    monitor.collectors[name].pulse.silent                # registered brokers that do not answer
     monitor.collectors[name].state                       # "connected", or what is wrong
 
     reader.clusters(), reader.gaps()                                         # which clusters; when no monitor ran
@@ -30,6 +32,9 @@ For whoever writes pages or programs on top of it:
     reader.znode_at, reader.children_at, reader.tree_at(cluster, path, t_ms), reader.znode_history(cluster, path), reader.znode_changes(cluster, Span(...))
     reader.broker_events(cluster, Span(...)), reader.alarms(cluster, only_on=True)
     reader.latest(cluster)                                                   # (id of the latest change, of the latest event): something new?
+    reading.read_timeline(reader, cluster, Span(since_ms), subject="flights-0")    # lines in order of cause: sentence, path, code, page, alarming
+    reading.explain(reader, cluster, "flights-0" | "broker 3" | "group G", t_ms)  # why; .sentences
+    sql.asking.Asking(admin.core, parse(text), Bounds())                          # SQL over topics; see there
 
 All answers are frozen dataclasses, described in `store/answers.py`.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final, TypeVar
 
 from pykafka_classic.common.zookeeper import session_name
@@ -28,6 +29,7 @@ SELECT c.id, z.path, c.kind, c.t_ms, c.seen_ms, c.zxid, c.version, c.owner, c.da
 (SELECT data FROM znode_change b WHERE b.znode_id = c.znode_id AND b.t_ms <= c.t_ms AND b.id < c.id ORDER BY b.t_ms DESC, b.id DESC LIMIT 1)
 FROM znode_change c JOIN znode z ON z.id = c.znode_id WHERE c.cluster_id = ?
 """
+DECODED_MAX: Final = 8_192
 LAST_CHARACTER: Final = "\U0010ffff"
 
 
@@ -171,7 +173,7 @@ class HistoryQueries(Queries):
             stored = self._below(cluster, f"{topics.PATH}/", t_ms, " AND z.path NOT GLOB '/brokers/topics/*/*'")
         found = {}
         for each in stored:
-            node = _decoded(lambda at: topics.decode(at.data), each) if each.there else None
+            node = _decoded(lambda at: _topic_of(at.data), each) if each.there else None
             if node is not None:
                 found[each.path.rpartition("/")[2]] = (each, node)
         return found
@@ -181,6 +183,11 @@ class HistoryQueries(Queries):
 
     def _at(self, cluster: str, t_ms: int | None, condition: str, *values: Any) -> list[_Stored]:
         return [_Stored(*row) for row in self.rows(_AT + condition, until(t_ms), self.cluster_id(cluster), *values)]
+
+
+# The same bytes are decoded for every page that is looked at: what they mean is kept. Values are frozen.
+_state_of: Final = lru_cache(maxsize=DECODED_MAX)(partition_state.decode)
+_topic_of: Final = lru_cache(maxsize=DECODED_MAX)(topics.decode)
 
 
 def _node(stored: _Stored, children: int) -> ZNode:
@@ -215,7 +222,7 @@ def _partition(topic: str, partition: int, assignment: topics.ReplicaAssignment,
     """From the state's node; from the topic's where there is no state yet, or one that nobody can read."""
     told = None
     if stored.path.endswith("/state"):
-        told = _decoded(lambda each: partition_state.decode(each.data), stored)
+        told = _decoded(lambda each: _state_of(each.data), stored)
     if told is None:
         told = partition_state.TopicPartitionStateZNode(partition_state.NO_LEADER, -1, (), -1)
     return PartitionState(
@@ -235,7 +242,7 @@ def _partition(topic: str, partition: int, assignment: topics.ReplicaAssignment,
 
 def _assignment(data: bytes | None, partition: int) -> topics.ReplicaAssignment:
     try:
-        return topics.decode(data).assignment.get(partition, topics.ReplicaAssignment(()))
+        return _topic_of(data).assignment.get(partition, topics.ReplicaAssignment(()))
     except MalformedZNode:
         return topics.ReplicaAssignment(())
 

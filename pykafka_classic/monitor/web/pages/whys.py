@@ -21,4 +21,3 @@ def why(view: View, subject: str, t_ms: int | None = None) -> Answer | None:
         return asked.partition(topic, int(number)) if dash and number.isascii() and number.isdecimal() and len(number) < 10 else None
     except Unknown:
         return None
-

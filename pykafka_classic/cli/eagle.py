@@ -1,7 +1,8 @@
-"""`kafka-eagle.sh start [-daemon] [monitor.properties] | stop | status`: the monitor, here or in the background.
+"""`kafka-eagle.sh start [-daemon] [monitor.properties] | stop | status | password NAME read|operate FILE`: the monitor, here or in the background.
 
 Without a file, the checkout's config/monitor.properties. In the background its output goes to kafka-eagle.out in $LOG_DIR, or the folder logs beside config;
-`stop` and `status` find it by its pid file there. Exit status of `status`: 0 where it runs, 1 where not.
+`stop` and `status` find it by its pid file there.
+`password` asks for a password, or reads it from a pipe, and puts its hash into the password file. Exit status of `status`: 0 where it runs, 1 where not.
 
 Source: Kafka Eagle's ke.sh, for the words.
 """
@@ -11,12 +12,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from getpass import getpass
 from pathlib import Path
 from typing import Final
 
 from pykafka_classic.cli import daemons
 
-USAGE: Final = "USAGE: kafka-eagle.sh start [-daemon] [monitor.properties] | stop | status"
+USAGE: Final = "USAGE: kafka-eagle.sh start [-daemon] [monitor.properties] | stop | status | password NAME read|operate FILE"
 SAMPLE: Final = daemons.CHECKOUT / "config" / "monitor.properties"
 MODULE: Final = "pykafka_classic.cli.eagle"
 
@@ -30,6 +32,8 @@ def main(arguments: Sequence[str]) -> int:
             return daemons.stop(daemons.MONITOR)
         case ["status"]:
             return _status()
+        case ["password", name, role, path]:
+            return _password(name, role, Path(path))
         case _:
             print(USAGE, file=sys.stderr)
             return 1
@@ -73,6 +77,25 @@ def _status() -> int:
         print("The monitor does not run.")
         return 1
     print(f"The monitor runs: process {', '.join(map(str, pids))}.")
+    return 0
+
+
+def _password(name: str, role: str, path: Path) -> int:
+    from pykafka_classic.monitor.web.access import InvalidPasswordFile, with_user
+
+    password = getpass(f"Password of {name}: ") if sys.stdin.isatty() else sys.stdin.readline().rstrip("\n")
+    try:
+        before = path.read_text(encoding="utf-8") if path.exists() else ""
+        text = with_user(before, name, role, password)
+        path.touch(mode=0o600)
+        path.write_text(text, encoding="utf-8")
+    except InvalidPasswordFile as error:
+        print(f"{path}: {error}", file=sys.stderr)
+        return 1
+    except (OSError, UnicodeDecodeError) as error:
+        print(f"Cannot write {path}: {error}.", file=sys.stderr)
+        return 1
+    print(f"{name} may {role} now; a running monitor reads {path} when it starts anew.")
     return 0
 
 

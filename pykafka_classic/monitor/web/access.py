@@ -34,6 +34,7 @@ TRIES_MAX: Final = 10  # wrong passwords from one address in a window
 TRIES_WINDOW_MS: Final = 60_000
 SCRYPT: Final = (1 << 14, 8, 1)  # N, r, p: 16 MiB and some 50 ms
 KEY_BYTES: Final = 32
+PASSWORD_MIN: Final = 8
 SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
 _NAME: Final = re.compile(r"[A-Za-z0-9_.@-]{1,64}")
 _LOOPBACK: Final = re.compile(r"(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d+)?")
@@ -117,6 +118,16 @@ class PasswordFile:
         role, hashed = self.users.get(name, (None, _NOBODY))
         fits = password_fits(password, hashed)
         return User(name, role) if fits and role is not None else None
+
+
+def with_user(text: str, name: str, role: str, password: str) -> str:
+    """The file's text with somebody more, or with a new password or role. Raises InvalidPasswordFile."""
+    if len(password) < PASSWORD_MIN:
+        raise InvalidPasswordFile(f"a password has at least {PASSWORD_MIN} characters.")
+    others = [line for line in text.splitlines() if line.partition(":")[0] != name]
+    found = "\n".join([*others, f"{name}:{role}:{hash_password(password)}"]) + "\n"
+    PasswordFile.parse(found)
+    return found
 
 
 ROLES: Final = {"read": Role.READ, "operate": Role.OPERATE}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from pykafka_classic.client.fetched_records import ConsumerRecord
 
@@ -13,6 +13,7 @@ FORMATS: Final = ("auto", "text", "json", "hex")
 SHOWN_MAX: Final = 20_000  # bytes of one value on a page
 HEX_MAX: Final = 2_048
 BYTES_A_LINE: Final = 16
+JSON_LINE: Final = 90
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +96,21 @@ def _pretty(data: bytes, *, any_value: bool) -> str | None:
     if not any_value and data[:1] not in (b"{", b"["):
         return None
     try:
-        return json.dumps(json.loads(data), indent=2, ensure_ascii=False)
+        return _laid_out(json.loads(data), 0)
     except (ValueError, RecursionError):
         return None
+
+
+def _laid_out(value: Any, depth: int) -> str:
+    """JSON on one line where it fits, else a line for each part of it."""
+    line = json.dumps(value, ensure_ascii=False)
+    if len(line) + 2 * depth <= JSON_LINE or not value or not isinstance(value, (dict, list)):
+        return line
+    inside, outside = "  " * (depth + 1), "  " * depth
+    if isinstance(value, dict):
+        parts = [f"{inside}{json.dumps(name, ensure_ascii=False)}: {_laid_out(each, depth + 1)}" for name, each in value.items()]
+        return "{\n" + ",\n".join(parts) + f"\n{outside}}}"
+    return "[\n" + ",\n".join(f"{inside}{_laid_out(each, depth + 1)}" for each in value) + f"\n{outside}]"
 
 
 def _is_text(data: bytes) -> bool:

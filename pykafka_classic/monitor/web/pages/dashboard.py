@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from pykafka_classic.monitor.store.answers import PartitionState
+from pykafka_classic.monitor.store.answers import PartitionState, Span
+from pykafka_classic.monitor.timeline import TimelineLine
+from pykafka_classic.monitor.web.pages.timeline import lines_of
 from pykafka_classic.monitor.web.routes import ROUTES
 from pykafka_classic.monitor.web.view import Page, View, broker_lines
 
 SHOWN: Final = 8
 RECENTLY_MS: Final = 15_000
+LATELY_MS: Final = 10 * 60_000
+TURNS: Final = frozenset({"broker-joined", "broker-answers", "controller-elected", "controller-moved", "leader-moved"})  # nothing is wrong
 
 
 @ROUTES.page("/c/{cluster}")
@@ -41,9 +45,16 @@ def summary(view: View) -> dict[str, Any]:
         "rate": _rate_now(view),
         "ranking": ranking,
         "lag_most": max((each.lag for each in ranking), default=0),
+        "lately": lately(view),
         "alarms": view.reader.alarms(view.cluster, only_on=True),
         "cluster_info": next(each for each in view.reader.clusters() if each.name == view.cluster),
     }
+
+
+def lately(view: View) -> list[TimelineLine]:
+    """What of the last minutes somebody should know, the latest first."""
+    lines = lines_of(view, "", Span(view.now_ms - LATELY_MS), fold=True)
+    return [line for line in lines if line.alarming or line.name in TURNS][-SHOWN:][::-1]
 
 
 def _rate_now(view: View) -> tuple[float, float]:

@@ -10,15 +10,12 @@ from typing import Any, Final
 from pykafka_classic.monitor.web.exchange import JSON, Response, not_found
 from pykafka_classic.monitor.web.openapi import description_text
 from pykafka_classic.monitor.web.pages.dashboard import summary
-from pykafka_classic.monitor.web.pages.timeline import lines_of
 from pykafka_classic.monitor.web.routes import ROUTES
 from pykafka_classic.monitor.web.view import Page, View
 from pykafka_classic.monitor.web.work import Work
 
 PACKAGE: Final = "pykafka_classic"
 DOCS: Final = Path(__file__).parents[4] / "docs"  # of a checkout; an installed package has none
-LAST_MS: Final = 10 * 60_000
-SCREEN_LINES: Final = 12
 
 
 @ROUTES.page("/c/{cluster}/alarms")
@@ -34,9 +31,7 @@ def alarms(view: View) -> Page:
 @ROUTES.page("/c/{cluster}/screen")
 def screen(view: View) -> Page:
     """For a wall: large, without anything to press."""
-    lines = lines_of(view, "", view.now_ms - LAST_MS, None)
-    alarming = [line for line in lines if line.alarming or line.name in ("broker-joined", "controller-elected", "controller-moved", "leader-moved")]
-    return Page("screen.html", "Big screen", {**summary(view), "lines": alarming[-SCREEN_LINES:][::-1]})
+    return Page("screen.html", "Big screen", summary(view))
 
 
 @ROUTES.action("GET", "/audit")

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
+from pykafka_classic.monitor.reading import read_timeline
 from pykafka_classic.monitor.store.answers import BrokerState, ControllerState, GroupState, PartitionState, Span
-from pykafka_classic.monitor.timeline import TimelineLine, folded, timeline, with_causes
+from pykafka_classic.monitor.timeline import TimelineLine
 from pykafka_classic.monitor.web.exchange import not_found
 from pykafka_classic.monitor.web.fields import NUMBER, TEXT, Field
 from pykafka_classic.monitor.web.operations.operation import API
@@ -17,8 +18,7 @@ from pykafka_classic.monitor.why import Answer
 
 MINUTES: Final = 15
 MINUTES_MAX: Final = 7 * 24 * 60
-CHANGES_MAX: Final = 2_000
-EVENTS_MAX: Final = 4_000
+CHANGES_MAX: Final = 4_000
 LINES_MAX: Final = 300
 SHOWN: Final = 60
 SUBJECT: Final = Field("subject", TEXT, "Only about this, and what led to it: flights-0, topic flights, broker 3, group G, controller.")
@@ -48,11 +48,10 @@ def page(view: View) -> Page:
     end_ms = view.now_ms if until_ms is None else until_ms
     since_ms = request.number("since", end_ms - minutes * 60_000)
     subject, at = request.text("subject").strip(), request.integer("at")
-    lines = lines_of(view, subject, since_ms, until_ms)
-    chosen = lines if request.text("all") else folded(lines)
+    lines = lines_of(view, subject, Span(since_ms, until_ms, CHANGES_MAX), fold=not request.text("all"))
     values = {
-        "lines": chosen[-LINES_MAX:][::-1],
-        "found": len(chosen),
+        "lines": lines[-LINES_MAX:][::-1],
+        "found": len(lines),
         "subject": subject,
         "minutes": minutes,
         "since_ms": since_ms,
@@ -73,7 +72,7 @@ def timeline_as_json(view: View) -> Any:
     """See the summary."""
     until_ms = view.request.integer("until")
     since_ms = view.request.number("since", max(0, (until_ms or view.now_ms) - MINUTES * 60_000))
-    return lines_of(view, view.request.text("subject").strip(), since_ms, until_ms)
+    return lines_of(view, view.request.text("subject").strip(), Span(since_ms, until_ms, CHANGES_MAX))
 
 
 @ROUTES.data(f"{API}/state", tag="timeline", summary="Brokers, controller, partitions and groups at a moment.", query=(AT,), answers=State)
@@ -92,14 +91,9 @@ def why_as_json(view: View) -> Any:
     return found
 
 
-def lines_of(view: View, subject: str, since_ms: int, until_ms: int | None) -> list[TimelineLine]:
+def lines_of(view: View, subject: str, span: Span, *, fold: bool = False) -> list[TimelineLine]:
     """The earliest first."""
-    changes = view.reader.znode_changes(view.cluster, Span(since_ms, until_ms, CHANGES_MAX))
-    events = view.reader.broker_events(view.cluster, Span(since_ms, until_ms, EVENTS_MAX))
-    groups = [each for each in view.reader.groups_at(view.cluster, until_ms) if each.store == "kafka" and each.since_ms >= since_ms]
-    gaps = [gap for gap in view.reader.gaps(since_ms) if until_ms is None or gap.to_ms <= until_ms]
-    lines = timeline(changes, events, groups, gaps)
-    return with_causes(lines, subject) if subject else lines
+    return read_timeline(view.reader, view.cluster, span, subject=subject or None, fold=fold)
 
 
 def state_at(view: View, t_ms: int | None) -> State:

@@ -73,7 +73,7 @@ class KafkaMember:
         self._consumer = _make_consumer(cluster, group)
         self._tasks: SimpleQueue[Task] = SimpleQueue()
         self._assigned: frozenset[TopicPartition] = frozenset()
-        self._epoch = 0
+        self.epoch = 0  # how often something was assigned
         self._settled = threading.Event()  # an assignment stands
         self._free = threading.Event()  # no batch is under way
         self._free.set()
@@ -96,7 +96,7 @@ class KafkaMember:
             raise CannotPlan(f"group {self._group.group_id!r} did not come to rest within {limit_s:.0f} s")
         if self._fatal is not None:
             raise CannotPlan(str(self._fatal)) from self._fatal
-        return self._epoch, None if self._is_sole else self._assigned
+        return self.epoch, None if self._is_sole else self._assigned
 
     def commit(self, offsets: Mapping[TopicPartition, int]) -> None:
         """See `Membership`. A sole owner's commit is repeated once it is in the group again."""
@@ -190,7 +190,7 @@ class KafkaMember:
             self._consumer.pause(*partitions)  # executors fetch, not we
         if self._is_sole and not self._assigned:
             self._check_alone()
-        self._epoch += 1
+        self.epoch += 1
         self._settled.set()
 
     def _check_alone(self) -> None:

@@ -21,6 +21,11 @@ class CommitLater(Exception):
 class Membership(Protocol):
     """A place in a group. Methods may wait; all are called by one thread at a time."""
 
+    @property
+    def epoch(self) -> int:
+        """The number of the assignment that stands, or stood last; never waits."""
+        ...
+
     def assignment(self) -> tuple[int, frozenset[TopicPartition] | None]:
         """What is to be read now (None: everything), with a number that changes whenever it was given anew. Waits while the group rebalances.
 
@@ -47,6 +52,8 @@ class Membership(Protocol):
 
 class NoMembership:
     """Everything is read; offsets are committed from outside, which works while the group has no members."""
+
+    epoch = 0
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster

@@ -23,7 +23,7 @@ from pyspark.sql.types import StructType
 
 from spark_integration.executor_settings import read_partition, read_settings
 from spark_integration.options import SourceOptions
-from spark_integration.stream_session import StreamSession
+from spark_integration.stream_session import StreamSession, open_session
 from spark_integration.trigger import AvailableNow, ReadLimit, default_limit, is_unlimited
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class StreamReader(DataSourceStreamReader, AvailableNow):
     def _open(self) -> StreamSession:
         if self._session is None:
             signal.signal(signal.SIGTERM, _end_the_process)
-            self._session = StreamSession(self._options, listened=self._listened)
+            self._session = open_session(self._options, listened=self._listened)
         return self._session
 
     def __getstate__(self) -> dict[str, Any]:

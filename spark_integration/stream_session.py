@@ -8,7 +8,7 @@ import time
 import uuid
 from collections import deque
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from pyspark.sql.datasource import InputPartition
 
@@ -23,7 +23,7 @@ from spark_integration.planning import make_ranges
 from spark_integration.ranges import RangePartition
 from spark_integration.reader_socket import ReaderSocket
 from spark_integration.solitude import refuse_company
-from spark_integration.stream_plan import StreamPlan
+from spark_integration.stream_plan import ClusterView, StreamPlan
 from spark_integration.zookeeper_member import ZooKeeperMember
 
 log = logging.getLogger("spark_integration")
@@ -32,20 +32,27 @@ LAST_WORD_S: Final = 5.0  # how long a reader that is stopped waits to hear whet
 LOOK_S: Final = 0.2
 
 
+class ClusterSession(ClusterView, Protocol):
+    """What of `Cluster` is needed here."""
+
+    options: SourceOptions
+
+    def close(self) -> None:
+        """End it."""
+        ...
+
+
 class StreamSession:
     """The reader while its query runs: the plan, the place in the group, the socket through which it is told of batches that are done."""
 
-    def __init__(self, options: SourceOptions, *, listened: bool) -> None:
+    def __init__(self, cluster: ClusterSession, member: Membership, *, listened: bool) -> None:
         self._lock = threading.RLock()
         self._told = threading.Condition(self._lock)
-        self._cluster = Cluster(options)
-        try:
-            self._member = _join(self._cluster)
-        except BaseException:
-            self._cluster.close()
-            raise
-        self._plan = StreamPlan(options, reader=uuid.uuid4().hex[:16])
+        self._cluster = cluster
+        self._member = member
+        self._plan = StreamPlan(cluster.options, reader=uuid.uuid4().hex[:16])
         self._under_way: deque[BatchEnd] = deque()
+        self._planned_in = 0  # the assignment for which the batch under way was planned
         self._committed: Offsets = {}
         self._is_over = False
         self._socket = ReaderSocket(self._plan.reader, self.told) if listened else None
@@ -61,7 +68,9 @@ class StreamSession:
             start = BatchEnd.of_json(told) if told is not None else None
             if start is not None:
                 self._finish(start)
-            end = self._plan.next_end(self._cluster, start, self._member.assignment(), now_ms=time.monotonic() * 1000, unlimited=unlimited)
+            place = self._member.assignment()
+            end = self._plan.next_end(self._cluster, start, place, now_ms=time.monotonic() * 1000, unlimited=unlimited)
+            self._planned_in = place[0]
             if end is None:
                 return told if told is not None else self._plan.position.to_json()
             self._began(end)
@@ -136,20 +145,40 @@ class StreamSession:
 
     def _finish(self, end: BatchEnd) -> None:
         """Everything before `end` is done."""
+        is_ours = end in self._under_way and self._member.epoch == self._planned_in
         while end in self._under_way:
             self._under_way.popleft()
         self._plan.finished(end, self._cluster)
-        wanted = {each: offset for each, offset in self._plan.to_commit(end).items() if self._committed.get(each) != offset}
         try:
-            if wanted and self._cluster.options.group is not None:
-                self._member.commit(wanted)
-                self._committed |= wanted
+            self._commit(self._plan.to_commit(end), is_ours=is_ours)
         except CommitLater as error:
             log.warning("Offsets will be committed later: %s", error)
         except CommitRefused as error:
             log.warning("What this job did last, another member will do again: %s", error)
         if not self._under_way:
             self._member.batch_ended()
+
+    def _commit(self, offsets: Offsets, *, is_ours: bool) -> None:
+        """What is not committed yet. Where others may have had a partition since it was read, their commit is not taken back."""
+        group = self._cluster.options.group
+        wanted = {each: offset for each, offset in offsets.items() if self._committed.get(each) != offset}
+        if not wanted or group is None:
+            return
+        known = self._cluster.committed(sorted(wanted)) if group.membership is Kind.SHARING and not is_ours else {}
+        further = {each: offset for each, offset in wanted.items() if offset > known.get(each, -1)}
+        if further:
+            self._member.commit(further)
+        self._committed |= wanted
+
+
+def open_session(options: SourceOptions, *, listened: bool) -> StreamSession:
+    """Find the cluster, join the group. CannotPlan."""
+    cluster = Cluster(options)
+    try:
+        return StreamSession(cluster, _join(cluster), listened=listened)
+    except BaseException:
+        cluster.close()
+        raise
 
 
 def _join(cluster: Cluster) -> Membership:

@@ -132,6 +132,11 @@ class ZooKeeperMember:
             self.close()
             raise
 
+    @property
+    def epoch(self) -> int:
+        """See `Membership`."""
+        return self._readers.owned()[0]
+
     def assignment(self) -> tuple[int, frozenset[TopicPartition] | None]:
         """See `Membership`."""
         epoch, owned = self._readers.owned()

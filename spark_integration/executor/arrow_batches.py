@@ -22,6 +22,8 @@ import pyarrow as pa
 
 from pykafka_classic.client.fetched_records import HiddenBatches
 from pykafka_classic.common.java import decode_utf8
+from pykafka_classic.records.compression import NONE
+from pykafka_classic.records.layout import RECORDS_POSITION
 from pykafka_classic.records.message_set import LegacyBatch
 from pykafka_classic.records.record import Record
 from pykafka_classic.records.record_batch import AnyBatch, RecordBatch, TimestampType
@@ -84,16 +86,16 @@ def _visible(stretch: Stretch, end: int) -> Iterator[AnyBatch]:
 # Batches of magic 2
 
 
-def _chunks(batches: Iterable[AnyBatch]) -> Iterator[tuple[list[RecordBatch], list[bytes]]]:
+def _chunks(batches: Iterable[AnyBatch]) -> Iterator[tuple[list[RecordBatch], list[bytes | memoryview]]]:
     """So many batches at a time, with their decompressed payloads, as make a chunk. Empty batches, which compaction leaves, are none."""
     some: list[RecordBatch] = []
-    payloads: list[bytes] = []
+    payloads: list[bytes | memoryview] = []
     size = 0
     for batch in batches:
         assert isinstance(batch, RecordBatch)
         if not batch.records_count:
             continue
-        payload = batch.payload(_CHUNK_BYTES_LIMIT)
+        payload = batch.buffer[RECORDS_POSITION:] if batch.codec == NONE else batch.payload(_CHUNK_BYTES_LIMIT)
         if some and size + len(payload) > CHUNK_BYTES:
             yield some, payloads
             some, payloads, size = [], [], 0
@@ -104,8 +106,8 @@ def _chunks(batches: Iterable[AnyBatch]) -> Iterator[tuple[list[RecordBatch], li
         yield some, payloads
 
 
-def _rows_of_batches(batches: Sequence[RecordBatch], payloads: Sequence[bytes]) -> _Rows:
-    data = payloads[0] if len(payloads) == 1 else b"".join(payloads)
+def _rows_of_batches(batches: Sequence[RecordBatch], payloads: Sequence[bytes | memoryview]) -> _Rows:
+    data = b"".join(payloads)
     array = np.frombuffer(data, np.uint8)
     counts = np.array([batch.records_count for batch in batches])
     bounds = [0, *np.cumsum([len(payload) for payload in payloads]).tolist()]

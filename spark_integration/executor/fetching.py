@@ -40,6 +40,7 @@ from spark_integration.ranges import OffsetRange, ReadSettings
 log = logging.getLogger("spark_integration.executor")
 
 PAUSE_S: Final = 0.1  # between tries; Kafka's retry.backoff.ms
+FETCH_BYTES: Final = 4 << 20  # asked for at a time, if the settings allow it: enough for work in bulk, and little to hold twice; more made nothing faster
 MAX_BYTES_LIMIT: Final = 1 << 30
 
 
@@ -93,7 +94,7 @@ class RangeFetching:
         self._leader = leader
         self._patience = patience
         self._position = wanted.start
-        self._max_bytes = settings.fetch_max_bytes
+        self._max_bytes = min(settings.fetch_max_bytes, FETCH_BYTES)
         self._asked = False
 
     def __iter__(self) -> Iterator[Stretch]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from dataclasses import replace
 from typing import Final
 
 from pykafka_classic.monitor.store.answers import Span
@@ -11,6 +12,7 @@ from pykafka_classic.monitor.store.reader import StoreReader
 from pykafka_classic.monitor.timeline import TimelineLine, folded, timeline, with_causes
 from pykafka_classic.monitor.why import Answer, Unknown, Why
 
+FETCHED_MAX: Final = 20_000  # changes, and events, of which a timeline is made
 QUESTIONS: Final = "TOPIC-PARTITION, broker N, group G"
 _PARTITION: Final = re.compile(r"(.+)-(\d+)")
 
@@ -21,9 +23,10 @@ def read_timeline(reader: StoreReader, cluster: str, span: Span, *, subject: str
     With a subject (flights-0, topic flights, broker 3, group G, controller): what is about it, and what led to that. Without one, and with `fold`, steps that
     are told of many partitions at once stand there twice, with a number for the others.
     """
-    changes = reader.znode_changes(cluster, span)
-    events = reader.broker_events(cluster, span)
-    groups = reader.group_changes(cluster, span)
+    much = replace(span, limit=max(span.limit, FETCHED_MAX))  # what led to a line may be far from it
+    changes = reader.znode_changes(cluster, much, offsets=False)
+    events = reader.broker_events(cluster, much)
+    groups = reader.group_changes(cluster, much)
     gaps = [gap for gap in reader.gaps(span.since_ms) if gap.to_ms <= span.end_ms]
     lines = timeline(changes, events, groups, gaps)
     if subject is not None:

@@ -17,11 +17,12 @@ from pykafka_classic.monitor.retention import EVERY_MS, MINUTE_MS, Retention
 from pykafka_classic.monitor.settings import MonitorSettings
 from pykafka_classic.monitor.store.maintenance import tidy
 from pykafka_classic.monitor.store.reader import StoreReader
-from pykafka_classic.monitor.store.rows import Batch
+from pykafka_classic.monitor.store.rows import Batch, ClusterRow
 from pykafka_classic.monitor.store.writer import Row, StoreWriter
 
 log = logging.getLogger("kafka.monitor.Monitor")
 
+NOT_WATCHED: Final = "not watched any longer: it is not in the configuration"
 SESSIONS_END_MS: Final = 1_000
 
 Listener = Callable[[Batch], None]
@@ -51,6 +52,9 @@ class Monitor:
             each.name: ClusterCollector(reactor, each, settings.keys, self._writer, self.reader) for each in settings.clusters
         }
 
+        for each in self.reader.clusters():
+            if each.name not in self.collectors:
+                self._writer.put(ClusterRow(each.name, each.zookeeper, None, NOT_WATCHED, _now_ms()))
         self._retention = Retention(settings.keys)
         self._notifier = Notifier(reactor, settings.keys)
 

@@ -75,7 +75,10 @@ class Why:
             told.append(f"Its ISR {listed(now.isr)} is complete since {self._clock(_since(history, lambda state: frozenset(state.isr)))}.")
         if now.adding or now.removing:
             told.append(f"It is being moved: to {listed(now.adding)}, from {listed(now.removing)}.")
-        return Answer(tuple(told), not missing and not now.offline, since, (name, *(f"broker {each}" for each in missing)))
+        is_led = now.offline or self._serves(now.leader)
+        if not is_led:
+            told.append(self._of_life(now.leader, self._brokers.get(now.leader)))
+        return Answer(tuple(told), not missing and not now.offline and is_led, since, (name, *(f"broker {each}" for each in missing)))
 
     def _of_isr(self, name: str, now: PartitionState, history: Sequence[PartitionState], missing: Sequence[int]) -> str:
         since = _since(history, lambda state: frozenset(state.isr)) or now.since_ms
@@ -182,8 +185,12 @@ class Why:
         if out:
             names = ", ".join(f"{each.topic}-{each.partition}" for each in out[:WORST]) + (" and others" if len(out) > WORST else "")
             told.append(f"It is missing in the ISR of {names}.")
-        alive = registered is not None and registered.alive and not self._silence(broker, registered.registered_ms)
-        return Answer(tuple(told), alive and not out, registered.registered_ms if registered is not None else 0, (f"broker {broker}",))
+        return Answer(tuple(told), self._serves(broker) and not out, registered.registered_ms if registered is not None else 0, (f"broker {broker}",))
+
+    def _serves(self, broker: int) -> bool:
+        """Registered, and it answers."""
+        registered = self._brokers.get(broker)
+        return registered is not None and registered.alive and not self._silence(broker, registered.registered_ms)
 
     def _of_life(self, broker: int, registered: BrokerState | None) -> str:
         if registered is None:

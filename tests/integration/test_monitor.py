@@ -183,6 +183,25 @@ def test_a_topic_can_be_asked_in_sql(watched: tuple[LocalCluster, MonitorProcess
     assert output.getvalue() == f'{{"n":{end},"m":13}}\n'  # the last of eight steps wrote 14 records, numbered from 0
 
 
+def test_what_is_deleted_is_no_longer_told_but_was(watched: tuple[LocalCluster, MonitorProcess]) -> None:
+    cluster, monitor = watched
+    reader, partition = monitor.reader, TopicPartition("passing", 0)
+    with Admin(cluster.bootstrap) as admin:
+        admin.create_topics([NewTopic("passing", partitions=1, replication_factor=1)]).check()
+        wait_until(lambda: ("passing", 0) in reader.ends_at(NAME), seconds=20)
+        admin.alter_group_offsets("passers", {partition: 0, PARTITION: 1}).check()
+        wait_until(lambda: len(reader.group_lag(NAME, "passers")) == 2 and any(each.group == "passers" for each in reader.groups_at(NAME)), seconds=20)
+        there_ms = now_ms()
+        admin.delete_topics(["passing"]).check()
+        wait_until(lambda: [each.topic for each in reader.group_lag(NAME, "passers")] == [TOPIC], seconds=20)
+        admin.delete_groups(["passers"]).check()
+    wait_until(lambda: not any(each.group == "passers" for each in reader.groups_at(NAME)), seconds=20)
+    wait_until(lambda: not any(each.group == "passers" for each in reader.lag_ranking(NAME)), seconds=20)
+    wait_until(lambda: ("passing", 0) not in reader.ends_at(NAME), seconds=20)
+    assert len(reader.group_lag(NAME, "passers", there_ms)) == 2
+    assert ("passing", 0) in reader.ends_at(NAME, there_ms)
+
+
 class Hook(BaseHTTPRequestHandler):
     """Takes the alarms' notices."""
 

@@ -7,7 +7,7 @@ of this round a little too large, never too small.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
 
@@ -20,8 +20,9 @@ from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.monitor.collector import questions
 from pykafka_classic.monitor.collector.disks import with_disk
 from pykafka_classic.monitor.collector.lag import EndOffsets
+from pykafka_classic.monitor.collector.vanished import KnownCommits, KnownGroups
 from pykafka_classic.monitor.collector.view import ClusterView
-from pykafka_classic.monitor.store.rows import KAFKA, ZOOKEEPER, Batch, ConfigRow, GroupSample, GroupStateRow, LogDirRow, PartitionSample
+from pykafka_classic.monitor.store.rows import KAFKA, NO_LOG, ZOOKEEPER, Batch, ConfigRow, GroupSample, GroupStateRow, LogDirRow, PartitionSample
 from pykafka_classic.protocol.messages.describe_groups import DescribeGroupsResponse
 from pykafka_classic.protocol.messages.describe_log_dirs import DescribeLogDirsResponse
 from pykafka_classic.protocol.messages.list_groups import ListGroupsResponse
@@ -43,7 +44,10 @@ class Known:
     ends: dict[TopicPartition, EndOffsets] = field(default_factory=dict)
     starts: dict[TopicPartition, int] = field(default_factory=dict)
     sizes: dict[TopicPartition, int] = field(default_factory=dict)
-    groups: set[str] = field(default_factory=set)
+    partitions: set[TopicPartition] = field(default_factory=set)  # whose series have not ended
+    groups: KnownGroups = field(default_factory=KnownGroups)
+    kafka: KnownCommits = field(default_factory=lambda: KnownCommits(KAFKA, {}))
+    zookeeper: KnownCommits = field(default_factory=lambda: KnownCommits(ZOOKEEPER, {}))
 
 
 class BrokerRounds:
@@ -52,10 +56,13 @@ class BrokerRounds:
     Args:
         requests: of an admin client; it finds brokers by their ids.
         view: who leads what.
+
+    Attributes: is_silent: brokers that are not asked.
     """
 
     def __init__(self, requests: ClusterRequests, view: ClusterView) -> None:
         self.known = Known()
+        self.is_silent: Callable[[int], bool] = lambda _: False
         self._requests = requests
         self._view = view
 
@@ -63,20 +70,21 @@ class BrokerRounds:
         """One round. `widely`: also what changes slowly: where logs begin, how large they are, and configs, where those may have changed."""
         groups = await self._list_groups()
         commits, states = await self._commits(groups), await self._describe(groups)
-        await self._look_at_ends(t_ms)
+        fresh = await self._look_at_ends(t_ms)
         disks: list[LogDirRow] = []
         configs: list[ConfigRow] = []
         if widely:
             disks = await self._look_at_logs()
             configs = await self._configs()
-        gone = [] if len(groups) < len(self._view.brokers) else sorted(self.known.groups - {name for some in groups.values() for name in some})
-        self.known.groups |= {state.group for state in states}
-        self.known.groups -= set(gone)
+        gone = self._gone_groups(groups)
+        in_zookeeper = self._zookeeper_commits()
+        ended = self.known.kafka.ended(commits, gone) + self.known.zookeeper.ended(in_zookeeper, self.known.zookeeper.groups - in_zookeeper.keys())
+        samples = [*self._group_samples(KAFKA, commits, fresh), *self._group_samples(ZOOKEEPER, in_zookeeper, fresh)]
         return Batch(
             cluster,
             t_ms,
-            partitions=self._partition_samples(),
-            groups=[*self._group_samples(KAFKA, commits), *self._group_samples(ZOOKEEPER, self._zookeeper_commits())],
+            partitions=[*self._partition_samples(fresh), *self._ended_partitions()],
+            groups=[*samples, *ended],
             group_states=states,
             gone_groups=gone,
             configs=configs,
@@ -93,7 +101,13 @@ class BrokerRounds:
     async def _commits(self, groups: Mapping[int, Sequence[str]]) -> dict[str, dict[TopicPartition, int]]:
         pairs = [(broker, group) for broker, some in groups.items() for group in some]
         told = await gather([spawn(self._ask(broker, questions.offset_fetch(group))) for broker, group in pairs])
-        return {group: dict(questions.commits_of(each)) for (_, group), each in zip(pairs, told, strict=True) if each is not None}
+        found = {group: questions.commits_of(each) for (_, group), each in zip(pairs, told, strict=True) if each is not None}
+        return {group: commits for group, commits in found.items() if commits is not None}
+
+    def _gone_groups(self, groups: Mapping[int, Sequence[str]]) -> list[str]:
+        """Those that the broker that should know them did not list, three times."""
+        unheard = {group for group in self.known.groups.names if self._view.coordinator_of(group) not in groups}
+        return self.known.groups.gone({name for some in groups.values() for name in some}, unheard)
 
     async def _describe(self, groups: Mapping[int, Sequence[str]]) -> list[GroupStateRow]:
         told = await self._ask_all(DescribeGroupsResponse, {broker: questions.describe_groups(some) for broker, some in groups.items() if some})
@@ -102,12 +116,13 @@ class BrokerRounds:
     def _zookeeper_commits(self) -> dict[str, dict[TopicPartition, int]]:
         return {group: {partition: each.offset for partition, each in offsets.items()} for group, offsets in self._view.zookeeper_offsets.items()}
 
-    def _group_samples(self, store: str, commits: Mapping[str, Mapping[TopicPartition, int]]) -> list[GroupSample]:
+    def _group_samples(self, store: str, commits: Mapping[str, Mapping[TopicPartition, int]], fresh: Set[TopicPartition]) -> list[GroupSample]:
+        """Of partitions whose end was told in this round: a lag against an old end would be wrong."""
         found = []
         for group, offsets in commits.items():
             for partition, committed in offsets.items():
                 ends = self.known.ends.get(partition)
-                if ends is None or ends.end is None:
+                if partition not in fresh or ends is None or ends.end is None:
                     continue
                 since = ends.behind_since(committed)
                 lag, since_ms, exact = max(0, ends.end - committed), since.t_ms if since else None, since.exact if since else True
@@ -116,7 +131,8 @@ class BrokerRounds:
 
     # logs
 
-    async def _look_at_ends(self, t_ms: int) -> None:
+    async def _look_at_ends(self, t_ms: int) -> set[TopicPartition]:
+        """The partitions whose leaders answered."""
         gone = self.known.ends.keys() - self._view.leaders.keys()
         for partition in gone:
             del self.known.ends[partition]
@@ -124,11 +140,20 @@ class BrokerRounds:
             self.known.sizes.pop(partition, None)
         by_leader = self._view.by_leader()
         told = await gather([spawn(self._ask(leader, questions.list_offsets(some, LATEST))) for leader, some in by_leader.items()])
+        fresh: set[TopicPartition] = set()
         for response in told:
             for partition, end in questions.offsets_of(response) if response is not None else ():
                 if partition not in self.known.ends:
                     self.known.ends[partition] = EndOffsets()
                 self.known.ends[partition].add(t_ms, end)
+                fresh.add(partition)
+        return fresh
+
+    def _ended_partitions(self) -> list[PartitionSample]:
+        """Last samples of those that are gone."""
+        gone = self.known.partitions - self._view.leaders.keys()
+        self.known.partitions -= gone
+        return [PartitionSample(*partition, 0, NO_LOG, UNKNOWN_SIZE) for partition in gone]
 
     async def _look_at_logs(self) -> list[LogDirRow]:
         by_leader = self._view.by_leader()
@@ -141,12 +166,13 @@ class BrokerRounds:
             self.known.sizes.update(questions.sizes(lying, self._view.leaders, broker))
         return disks
 
-    def _partition_samples(self) -> list[PartitionSample]:
+    def _partition_samples(self, fresh: Set[TopicPartition]) -> list[PartitionSample]:
         known = self.known
+        known.partitions |= fresh
         return [
             PartitionSample(*partition, known.starts.get(partition, 0), ends.end, known.sizes.get(partition, UNKNOWN_SIZE))
             for partition, ends in known.ends.items()
-            if ends.end is not None
+            if partition in fresh and ends.end is not None
         ]
 
     async def _configs(self) -> list[ConfigRow]:
@@ -168,6 +194,8 @@ class BrokerRounds:
         return {broker: response for broker, response in zip(calls, told, strict=True) if isinstance(response, kind)}
 
     async def _ask(self, broker: int, call: Call[R]) -> R | None:
+        if self.is_silent(broker):
+            return None  # it would hold up the round
         try:
             return await self._requests.ask_once(Broker(broker), call, deadline=self._requests.deadline())
         except KafkaError as error:

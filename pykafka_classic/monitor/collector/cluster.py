@@ -19,12 +19,13 @@ from pykafka_classic.monitor.collector.brokers import SETTINGS, BrokerRounds
 from pykafka_classic.monitor.collector.changes import ChangeRows, nodes_of
 from pykafka_classic.monitor.collector.lag import EndOffsets
 from pykafka_classic.monitor.collector.pulse import Pulse
+from pykafka_classic.monitor.collector.vanished import KnownCommits, KnownGroups
 from pykafka_classic.monitor.collector.view import ClusterView
 from pykafka_classic.monitor.collector.watchman import Watchman
 from pykafka_classic.monitor.collector.zookeeper import Seen, ZooKeeperWatch
 from pykafka_classic.monitor.settings import ClusterSettings, MonitorKeys
 from pykafka_classic.monitor.store.reader import StoreReader
-from pykafka_classic.monitor.store.rows import AlarmCleared, AlarmRaised, Batch, ClusterRow, EventPosition, EventRow
+from pykafka_classic.monitor.store.rows import KAFKA, ZOOKEEPER, AlarmCleared, AlarmRaised, Batch, ClusterRow, EventPosition, EventRow
 from pykafka_classic.monitor.store.writer import StoreWriter
 from pykafka_classic.monitor.znodes import Change, Node
 from zk_schema import cluster_id
@@ -73,7 +74,8 @@ class ClusterCollector:
         self._pulse_admin = TwistedAdmin(reactor, [("localhost", 9092)], client_id=f"{CLIENT_ID}-pulse", settings=SETTINGS)
         self.pulse = Pulse(self._pulse_admin.core.requests, self.view, self._clock, self._pulse_told)
         self._brokers = BrokerRounds(self.admin.core.requests, self.view)
-        self._restore_ends(reader)
+        self._brokers.is_silent = lambda broker: broker in self.pulse.silent
+        self._restore(reader)
         book = AlarmBook(settings.name, keys.alarm_clear_after_ms, [(each.rule, each.subject) for each in reader.alarms(settings.name, only_on=True)])
         self._watchman = Watchman(book, self.view, keys, self._clock, self._alarmed)
         positions = reader.event_positions(settings.name)
@@ -159,6 +161,15 @@ class ClusterCollector:
 
     def _events_told(self, events: Sequence[EventRow], position: EventPosition) -> None:
         self._writer.put(Batch(self.settings.name, self._clock.now_ms(), events=events, event_positions=[position]))
+
+    def _restore(self, reader: StoreReader) -> None:
+        """What an earlier life knew: what is gone since must be told as gone."""
+        name, known = self.settings.name, self._brokers.known
+        known.partitions = {TopicPartition(*each) for each in reader.series_there(name)}
+        known.groups = KnownGroups(each.group for each in reader.groups_at(name) if each.store == KAFKA)
+        commits = reader.commits_there(name)
+        known.kafka, known.zookeeper = (KnownCommits(store, commits.get(store, {})) for store in (KAFKA, ZOOKEEPER))
+        self._restore_ends(reader)
 
     def _restore_ends(self, reader: StoreReader) -> None:
         for topic, partition, t_ms, end in reader.recent_ends(self.settings.name, self._clock.now_ms() - RECENT_MS):

@@ -61,13 +61,12 @@ def offset_fetch(group: str) -> Call[OffsetFetchResponse]:
     return Call("offsetFetch", OffsetFetchResponse, build)
 
 
-def commits_of(response: OffsetFetchResponse) -> Iterator[tuple[TopicPartition, int]]:
-    """The offsets that a group has committed."""
-    if response.error_code == ErrorCode.NONE:
-        for topic in response.topics:
-            for each in topic.partitions:
-                if each.error_code == ErrorCode.NONE and each.committed_offset >= 0:
-                    yield TopicPartition(topic.name, each.partition_index), each.committed_offset
+def commits_of(response: OffsetFetchResponse) -> dict[TopicPartition, int] | None:
+    """The offsets that a group has committed; None where its coordinator cannot tell now."""
+    told = [(TopicPartition(topic.name, each.partition_index), each) for topic in response.topics for each in topic.partitions]
+    if response.error_code != ErrorCode.NONE or any(each.error_code != ErrorCode.NONE for _, each in told):
+        return None
+    return {partition: each.committed_offset for partition, each in told if each.committed_offset >= 0}
 
 
 def describe_groups(groups: Sequence[str]) -> Call[DescribeGroupsResponse]:

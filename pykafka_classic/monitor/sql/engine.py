@@ -130,8 +130,8 @@ def _escaped(path: Path) -> str:
 
 
 def _told(error: Exception) -> str:
-    """DuckDB's message, in one line: the second one shows where."""
-    text = " ".join(str(error).partition("Possible solutions")[0].split())
+    """DuckDB's message, in one line, without its picture of where, and advice that nobody can follow here."""
+    text = " ".join(str(error).partition("Possible solutions")[0].partition("\n\nLINE ")[0].split())
     return f"{text}{'' if text.endswith('.') else '.'}"
 
 

@@ -92,9 +92,13 @@ class HistoryQueries(Queries):
         rows = self.rows(f"{sql} AND c.t_ms >= ? AND c.t_ms <= ? ORDER BY c.id DESC LIMIT ?", number, number, path, span.since_ms, span.end_ms, span.limit)
         return tuple(_change(row) for row in rows)
 
-    def znode_changes(self, cluster: str, span: Span) -> tuple[ZNodeChange, ...]:
-        """The changes of all nodes in an interval, the latest first; those found at the monitor's start are not among them."""
-        sql = f"{_CHANGES} AND c.t_ms >= ? AND c.t_ms <= ? AND c.kind != 0 ORDER BY c.t_ms DESC, c.id DESC LIMIT ?"
+    def znode_changes(self, cluster: str, span: Span, *, offsets: bool = True) -> tuple[ZNodeChange, ...]:
+        """The changes of all nodes in an interval, the latest first; those found at the monitor's start are not among them.
+
+        `offsets` False: without the commits of groups in ZooKeeper, of which there may be very many.
+        """
+        others = "" if offsets else " AND z.path NOT GLOB '/consumers/*/offsets/*'"
+        sql = f"{_CHANGES} AND c.t_ms >= ? AND c.t_ms <= ? AND c.kind != 0{others} ORDER BY c.t_ms DESC, c.id DESC LIMIT ?"
         return tuple(_change(row) for row in self.rows(sql, self.cluster_id(cluster), span.since_ms, span.end_ms, span.limit))
 
     # what it tells

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import Any, Generic, TypeVar
 
@@ -78,7 +78,7 @@ class Inserts:
         self._partition_samples = LatestSamples()
         self._group_samples = LatestSamples()
         self._clusters: dict[str, int] = dict(connection.execute("SELECT name, id FROM cluster").fetchall())
-        self._states: dict[tuple[Any, ...], str] = {}
+        self._states: dict[tuple[Any, ...], str] = dict(_latest_states(connection))
 
     def forget_series(self, table: str, ids: Sequence[int]) -> None:
         """Rows of `series`, `group_series` or `znode` are removed."""
@@ -189,6 +189,16 @@ class Inserts:
                 self._states[key] = text
                 found.append(row)
         return found
+
+
+def _latest_states(connection: sqlite3.Connection) -> Iterator[tuple[tuple[Any, ...], str]]:
+    """What the store has of groups and configs, as `_insert_states` compares it."""
+    latest = "id IN (SELECT max(id) FROM group_state GROUP BY cluster_id, name)"
+    sql = "SELECT cluster_id, name, state, assignor, coordinator, members FROM group_state"
+    for cluster, name, state, assignor, coordinator, members in connection.execute(f"{sql} WHERE {latest}"):
+        yield ("group", cluster, name), _json([state, assignor, coordinator, json.loads(members)])
+    sql = "SELECT kind, cluster_id, name, entries FROM config_state WHERE id IN (SELECT max(id) FROM config_state GROUP BY cluster_id, kind, name)"
+    yield from ((tuple(key), entries) for *key, entries in connection.execute(sql))
 
 
 def _json(value: Any) -> str:

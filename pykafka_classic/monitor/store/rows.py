@@ -9,6 +9,8 @@ from typing import Any, Final, NamedTuple
 
 KAFKA: Final = "kafka"  # the store of a group's offsets: __consumer_offsets
 ZOOKEEPER: Final = "zookeeper"  # /consumers/G/offsets
+NO_COMMIT: Final = -1  # as `committed`: the series has ended
+NO_LOG: Final = -1  # as `log_end`: the same
 
 
 class ChangeKind(IntEnum):
@@ -36,7 +38,7 @@ class ZNodeRow:
 
 
 class PartitionSample(NamedTuple):
-    """A partition's log at a moment; size in bytes, -1: not known."""
+    """A partition's log at a moment; size in bytes, -1: not known. `log_end` NO_LOG: the partition is gone."""
 
     topic: str
     partition: int
@@ -46,7 +48,10 @@ class PartitionSample(NamedTuple):
 
 
 class GroupSample(NamedTuple):
-    """What a group has committed. `behind_since_ms`: when that was the end of the log, None where it is; `exact` False: at that time or before."""
+    """What a group has committed. `behind_since_ms`: when that was the end of the log, None where it is; `exact` False: then or before.
+
+    `committed` NO_COMMIT: nothing any longer.
+    """
 
     group: str
     store: str  # KAFKA, ZOOKEEPER

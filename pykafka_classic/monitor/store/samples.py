@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
-from pykafka_classic.monitor.store.answers import ALL, ConfigState, GroupLag, GroupState, LagPoint, LogDir, PartitionPoint, RatePoint, Span
+from pykafka_classic.common.topic_partition import TopicPartition
+from pykafka_classic.monitor.store.answers import ALL, END_OF_TIME, ConfigState, GroupLag, GroupState, LagPoint, LogDir, PartitionPoint, RatePoint, Span
 from pykafka_classic.monitor.store.history import HistoryQueries, pairs
 from pykafka_classic.monitor.store.queries import until
 from pykafka_classic.monitor.store.rows import ZOOKEEPER, MemberRow
@@ -19,7 +20,7 @@ DEAD: Final = "Dead"
 
 _LATEST_LAG: Final = """
 SELECT s.name, s.store, s.topic, s.partition, g.t_ms, g.committed, g.lag, g.behind_since_ms, g.exact FROM group_series s JOIN group_sample g
-ON g.series_id = s.id AND g.t_ms = (SELECT max(t_ms) FROM group_sample WHERE series_id = s.id AND t_ms <= ?) WHERE s.cluster_id = ?
+ON g.series_id = s.id AND g.t_ms = (SELECT max(t_ms) FROM group_sample WHERE series_id = s.id AND t_ms <= ?) WHERE g.committed >= 0 AND s.cluster_id = ?
 """
 
 
@@ -46,7 +47,7 @@ class SampleQueries(HistoryQueries):
             "SELECT s.topic, s.partition, p.t_ms, p.log_start, p.log_end, p.size, b.t_ms, b.log_start, b.log_end, b.size FROM series s "
             "JOIN partition_sample p ON p.series_id = s.id AND p.t_ms = (SELECT max(t_ms) FROM partition_sample WHERE series_id = s.id AND t_ms <= ?) "
             "LEFT JOIN partition_sample b ON b.series_id = s.id AND b.t_ms = (SELECT max(t_ms) FROM partition_sample WHERE series_id = s.id AND t_ms < p.t_ms) "
-            "WHERE s.cluster_id = ? AND (? IS NULL OR s.topic = ?)"
+            "WHERE p.log_end >= 0 AND s.cluster_id = ? AND (? IS NULL OR s.topic = ?)"
         )
         found = {}
         for name, partition, *values in self.rows(sql, until(t_ms), self.cluster_id(cluster), topic, topic):
@@ -58,9 +59,20 @@ class SampleQueries(HistoryQueries):
         """The ends of all logs since then, in the order of time: (topic, partition, time, end)."""
         sql = (
             "SELECT s.topic, s.partition, p.t_ms, p.log_end FROM partition_sample p JOIN series s ON s.id = p.series_id "
-            "WHERE s.cluster_id = ? AND p.t_ms >= ? ORDER BY p.t_ms"
+            "WHERE p.log_end >= 0 AND s.cluster_id = ? AND p.t_ms >= ? ORDER BY p.t_ms"
         )
         return [(topic, partition, t_ms, end) for topic, partition, t_ms, end in self.rows(sql, self.cluster_id(cluster), since_ms)]
+
+    def series_there(self, cluster: str) -> list[tuple[str, int]]:
+        """The partitions whose series have not ended."""
+        return list(self.ends_at(cluster))
+
+    def commits_there(self, cluster: str) -> dict[str, dict[str, set[TopicPartition]]]:
+        """By store and group the partitions whose series have not ended."""
+        found: dict[str, dict[str, set[TopicPartition]]] = {}
+        for group, store, topic, partition, *_ in self.rows(_LATEST_LAG, END_OF_TIME, self.cluster_id(cluster)):
+            found.setdefault(store, {}).setdefault(group, set()).add(TopicPartition(topic, partition))
+        return found
 
     def rates(self, cluster: str, since_ms: int, until_ms: int, *, topic: str | None = None, points: int = 120) -> tuple[RatePoint, ...]:
         """Records and bytes per second into a cluster, or a topic, in `points` equal intervals, the oldest first."""
@@ -72,7 +84,7 @@ class SampleQueries(HistoryQueries):
         )
         rows = self.rows(sql, self.cluster_id(cluster), topic, topic, since_ms - 2 * step, until_ms)
         for before, now in pairs(rows):
-            if before is None or before[0] != now[0] or now[1] <= since_ms:
+            if before is None or before[0] != now[0] or now[1] <= since_ms or before[3] < 0:
                 continue
             slot = min(points - 1, max(0, (now[1] - since_ms - 1) // step))
             records[slot] += max(0, now[3] - before[3])
@@ -114,7 +126,7 @@ class SampleQueries(HistoryQueries):
         """A group's lag over time, in the order of time; narrow it by store and topic, for each sample of each partition is a point."""
         sql = (
             "SELECT s.name, s.store, s.topic, s.partition, g.t_ms, g.committed, g.lag, g.behind_since_ms, g.exact FROM group_series s "
-            "JOIN group_sample g ON g.series_id = s.id WHERE s.cluster_id = ? AND s.name = ? AND g.t_ms >= ? AND g.t_ms <= ? "
+            "JOIN group_sample g ON g.series_id = s.id WHERE g.committed >= 0 AND s.cluster_id = ? AND s.name = ? AND g.t_ms >= ? AND g.t_ms <= ? "
             "AND (? IS NULL OR s.store = ?) AND (? IS NULL OR s.topic = ?) ORDER BY g.t_ms DESC LIMIT ?"
         )
         rows = self.rows(sql, self.cluster_id(cluster), group, span.since_ms, span.end_ms, store, store, topic, topic, span.limit)
@@ -187,7 +199,7 @@ class SampleQueries(HistoryQueries):
 def _point(before: tuple[Any, ...] | None, now: tuple[Any, ...]) -> PartitionPoint:
     """Rows are (t_ms, log_start, log_end, size). Retention makes a log smaller: no negative rate of bytes is told."""
     t_ms, log_start, log_end, size = now
-    if before is None or t_ms <= before[0]:
+    if before is None or t_ms <= before[0] or before[2] < 0:
         return PartitionPoint(t_ms, log_start, log_end, size, None, None)
     seconds = (t_ms - before[0]) / 1000
     bytes_per_s = max(0, size - before[3]) / seconds if min(size, before[3]) >= 0 else None

@@ -17,7 +17,18 @@ from pykafka_classic.monitor.store.connections import StoreInUse, StoreMissing, 
 from pykafka_classic.monitor.store.maintenance import tidy
 from pykafka_classic.monitor.store.queries import UnknownCluster
 from pykafka_classic.monitor.store.reader import StoreReader
-from pykafka_classic.monitor.store.rows import KAFKA, Batch, ChangeKind, EventPosition, EventRow, GroupSample, GroupStateRow, PartitionSample
+from pykafka_classic.monitor.store.rows import (
+    KAFKA,
+    Batch,
+    ChangeKind,
+    ConfigRow,
+    EventPosition,
+    EventRow,
+    GroupSample,
+    GroupStateRow,
+    MemberRow,
+    PartitionSample,
+)
 from pykafka_classic.monitor.store.schema import MIGRATIONS, VERSION_1, StoreTooNew, migrate, version_of
 from pykafka_classic.monitor.store.writer import StoreWriter
 from tests.unit.monitor.stores import CLUSTER, T0, World, ms, world
@@ -70,6 +81,23 @@ def test_states_are_written_where_they_change_and_groups_that_are_gone_are_no_lo
         here.batch(Batch(CLUSTER, ms(4), gone_groups=["g"]))
         assert here.reader.groups_at(CLUSTER) == ()
         assert [each.state for each in here.reader.groups_at(CLUSTER, ms(3))] == ["Empty"]
+
+
+def test_a_later_life_knows_what_was_written(tmp_path: Path) -> None:
+    member = MemberRow("m", "c", "h", None, (("t", 0),))
+    batch = Batch(
+        CLUSTER,
+        ms(1),
+        group_states=[GroupStateRow("g", "Stable", "range", 1, (member,))],
+        configs=[ConfigRow("topic", "t", {"a": ("1", "X"), "p": (None, "Y")})],
+    )
+    for second in (1, 2):
+        with world(tmp_path) as here:
+            here.batch(replace(batch, t_ms=ms(second)))
+            assert (count(here, "group_state"), count(here, "config_state")) == (1, 1)
+            assert here.reader.groups_at(CLUSTER)[0].members == (member,)
+            config = here.reader.config_at(CLUSTER, "topic", "t")
+            assert config is not None and config.entries == {"a": ("1", "X"), "p": (None, "Y")}
 
 
 def test_events_and_the_place_up_to_which_they_were_read_are_one_transaction(tmp_path: Path) -> None:

@@ -128,6 +128,19 @@ def test_a_partition_without_a_leader(here: World) -> None:
     )
 
 
+def test_a_leader_that_does_not_answer_or_is_gone_is_no_leader_to_be_content_with(here: World) -> None:
+    told(here, 5, 1, "broker-silent", "broker 1", why="refused")
+    answer = why(here).partition("flights", 0)
+    assert not answer.well
+    assert answer.sentences[-1] == (
+        "Broker 1 is registered at host:9092 since 0s, in session 0x1a; but it does not answer since 5s: when its session expires, its leaderships move."
+    )
+    told(here, 6, 1, "broker-answers", "broker 1")
+    assert why(here).partition("flights", 0).well
+    gone(here, 1, 9)
+    assert why(here).partition("flights", 0).sentences[-1].startswith("Broker 1 is gone since 9s")
+
+
 def test_a_group_that_is_behind(here: World) -> None:
     member = MemberRow("m-1", "radar", "10.0.0.1", None, (("flights", 0),))
     here.batch(

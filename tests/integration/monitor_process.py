@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -34,6 +35,12 @@ class MonitorProcess(ChildProcess):
     def store(self) -> Path:
         """Its file."""
         return self.folder / "data" / "monitor.db"
+
+    @property
+    def address(self) -> str:
+        """Of its pages: http://127.0.0.1:PORT."""
+        found = re.findall(r"The monitor's pages are on (\S+)", self.output())
+        return str(found[-1])
 
     @property
     def reader(self) -> StoreReader:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
 from typing import Any, Final
 
 from pykafka_classic.client.admin.offsets import EARLIEST, LATEST
@@ -11,7 +12,7 @@ from pykafka_classic.client.group_offsets.stores import ZooKeeperStore
 from pykafka_classic.client.group_offsets.values import Action, Store
 from pykafka_classic.client.offset_and_metadata import OffsetAndMetadata
 from pykafka_classic.common.topic_partition import TopicPartition
-from pykafka_classic.monitor.web.exchange import INT64_MAX, bad_request, path_of
+from pykafka_classic.monitor.web.exchange import INT64_MAX, Refused, bad_request, path_of
 from pykafka_classic.monitor.web.fields import FLAG, NUMBER, TEXT, Field
 from pykafka_classic.monitor.web.formats import plural
 from pykafka_classic.monitor.web.operations.operation import Address, Done, operation
@@ -56,6 +57,7 @@ async def reset_offsets(work: Work, values: Mapping[str, Any]) -> Done:
     partitions = [TopicPartition(topic, each.partition) for each in states if values["partition"] in (None, each.partition)]
     if not partitions:
         raise bad_request(f"Cluster {work.cluster} has no such partition of {topic!r}.")
+    await _refuse_members(work, group, values["store"])
     before = await _committed(work, group, values["store"])
     after = await _targets(work, partitions, values, before)
     steps = [{"topic": topic, "partition": each.partition, "before": before.get(each), "after": after[each]} for each in partitions]
@@ -109,6 +111,18 @@ async def _committed(work: Work, group: str, store: str) -> dict[TopicPartition,
     return {partition: each.offset for partition, each in committed.items()}
 
 
+async def _refuse_members(work: Work, group: str, store: str) -> None:
+    """Raise Refused where somebody would write over it."""
+    if store == "zookeeper":
+        members: Sequence[str] = (await ZooKeeperStore(work.collector.zk).read(group)).members
+    else:
+        described = (await work.collector.admin.core.describe_groups([group])).check()[group]
+        members = [each.member_id for each in described.members]
+    if members:
+        told = f"Group {group} has {plural(len(members), 'living member')} ({', '.join(members[:3])}): stop them first, for they would write over it."
+        raise Refused(HTTPStatus.CONFLICT, told)
+
+
 async def _targets(work: Work, partitions: list[TopicPartition], values: Mapping[str, Any], before: Mapping[TopicPartition, int]) -> dict[TopicPartition, int]:
     """Where each partition's offset goes; never outside of the log. Raises KafkaError."""
     admin = work.collector.admin.core
@@ -136,8 +150,6 @@ async def _write(work: Work, group: str, store: str, offsets: Mapping[TopicParti
         return
     zookeeper = ZooKeeperStore(work.collector.zk)
     found = await zookeeper.read(group)
-    if found.members:
-        raise bad_request(f"Group {group} has {plural(len(found.members), 'living member')}, who would write over it: {', '.join(found.members[:3])}.")
     failed = await zookeeper.write(group, offsets, {each: found.offsets[each] for each in offsets if each in found.offsets})
     if failed:
         raise bad_request("; ".join(f"{partition}: {why}" for partition, why in failed.items()))

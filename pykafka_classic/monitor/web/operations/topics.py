@@ -100,10 +100,12 @@ async def elect_leaders(work: Work, values: Mapping[str, Any]) -> Done:
         raise bad_request("A partition needs its topic.")
     outcomes = await work.collector.admin.core.elect_leaders(ElectionType.PREFERRED, wanted)
     failed = {each: error for each, error in outcomes.errors().items() if error.code is not ErrorCode.ELECTION_NOT_NEEDED}
-    if failed:
+    elected = len(outcomes.values_only())
+    if failed and not elected:
         partition, error = next(iter(failed.items()))
         raise KafkaError(error.code, f"{partition}: {error}")
-    return Done(f"{plural(len(outcomes.values_only()), 'preferred leader was', 'preferred leaders were')} elected; elsewhere there was no need.")
+    others = f"{plural(len(failed), 'partition has', 'partitions have')} no preferred replica in sync" if failed else "elsewhere there was no need"
+    return Done(f"{plural(elected, 'preferred leader was', 'preferred leaders were')} elected; {others}.", details={"elected": elected, "failed": len(failed)})
 
 
 @operation(

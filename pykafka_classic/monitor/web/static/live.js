@@ -15,17 +15,23 @@
   }
 
   function soon() {
-    wanted = true;
-    if (busy || timer || document.hidden) { return; }
+    wanted = main.hasAttribute("data-live");
+    if (!wanted || busy || timer || document.hidden) { return; }
     timer = setTimeout(look, Math.max(0, last + PAUSE_MS - Date.now()));
   }
 
   function look() {
     timer = null; wanted = false; busy = true; last = Date.now();
     fetch(location.href, { headers: { "X-Live": "1" }, redirect: "error" }).then(function (answer) {
+      if (answer.status === 404) {
+        main.removeAttribute("data-live");
+        say("what this page is about is no longer there", "gone");
+        return null;
+      }
       if (!answer.ok) { throw new Error(answer.statusText); }
       return answer.text();
     }).then(function (text) {
+      if (text === null) { return; }
       put(new DOMParser().parseFromString(text, "text/html"));
       say("live", "up");
     }).catch(function (error) {
@@ -51,7 +57,13 @@
     var menu = document.querySelector(".sections"), fresher = fresh.querySelector(".sections");
     if (menu && fresher) { Idiomorph.morph(menu, fresher); }
     document.dispatchEvent(new Event("fresh"));
+    goOn();
   }
+
+  // What is under way is looked at again by itself.
+  function goOn() { if (main && main.querySelector("[data-again]")) { setTimeout(soon, PAUSE_MS); } }
+
+  goOn();
 
   if (source && "EventSource" in window) {
     var events = new EventSource(source);

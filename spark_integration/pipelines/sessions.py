@@ -17,8 +17,12 @@ DEPARTURES: Final = "departures"
 RESULTS: Final = "departure-delays"
 DEAD_LETTERS: Final = "departures-dead-letters"
 
-# A run of a minute does not live to see what the second compiler makes of it; on two cores that is half of the time.
-SHORT_LIVED: Final = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+# A run of a minute does not live to see what compilers make of it, neither the JVM's second nor Spark's own; on two cores that is half of the time.
+SHORT_LIVED: Final = {
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
 
 # Small tables of names, a few thousand groups: two partitions are plenty here. A state's partitions cannot be changed while its checkpoint lives.
 SHUFFLE_PARTITIONS: Final = "2"
@@ -39,7 +43,7 @@ def session(name: str, master: str | None) -> SparkSession:
     if master is not None:
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # Spark would take the first python3 on the PATH, which may not know our packages
         builder = builder.master(master).config("spark.sql.shuffle.partitions", SHUFFLE_PARTITIONS).config("spark.ui.enabled", "false")
-        builder = builder.config("spark.driver.extraJavaOptions", SHORT_LIVED)
+        builder = builder.config(map={**SHORT_LIVED})
     spark = builder.getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     spark.conf.set("spark.sql.session.timeZone", "UTC")

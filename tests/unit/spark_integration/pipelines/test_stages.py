@@ -27,13 +27,15 @@ DAY_1, DAY_2 = date(2013, 1, 1), date(2013, 1, 2)
 
 @pytest.fixture(scope="module")
 def spark() -> Iterator[SparkSession]:
-    """Small: one core, one partition, days of UTC. Stopped at the end, so that the next module may start its own."""
-    builder = SparkSession.builder.master("local[1]").appName("stages").config("spark.sql.shuffle.partitions", "1")
-    builder = builder.config("spark.sql.session.timeZone", "UTC").config("spark.ui.enabled", "false").config("spark.ui.showConsoleProgress", "false")
-    session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
+    """Small: one core, one partition, days of UTC. A session that other tests of this process use is left to them."""
+    shared = SparkSession.getActiveSession()
+    builder = SparkSession.builder.master("local[1]").appName("stages").config("spark.ui.enabled", "false").config("spark.ui.showConsoleProgress", "false")
+    session = (shared or builder.getOrCreate()).newSession()
+    session.conf.set("spark.sql.shuffle.partitions", "1")
+    session.conf.set("spark.sql.session.timeZone", "UTC")
     yield session
-    session.stop()
+    if shared is None:
+        session.stop()
 
 
 @pytest.fixture(scope="module")

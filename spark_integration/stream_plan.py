@@ -95,6 +95,11 @@ class StreamPlan:
         self.position = BatchEnd(ends, {each: offset for each, offset in begins.items() if tells_all or known.ends.get(each) != offset}, self.reader)
         return self.position
 
+    def seen(self, end: BatchEnd) -> None:
+        """Spark says how far its checkpoint has come, before it asks for more; to 4.1 that is the only way."""
+        if not self.position.ends:
+            self.position = end
+
     def replayed(self, begins: Offsets, end: BatchEnd) -> None:
         """Spark runs a batch that was planned before it was restarted."""
         self._replay = begins, end

@@ -81,6 +81,7 @@ class StreamSession:
         with self._lock:
             first, last = BatchEnd.of_json(start), BatchEnd.of_json(end)
             if first == last:
+                self._plan.seen(last)
                 return []
             begins = last.begins_after(first)
             if last not in self._under_way:

@@ -183,3 +183,9 @@ def test_spark_4_1_does_not_say_where_it_is() -> None:
     planned = Planned(FakeCluster({A: (0, 25)}, {A: 5}))
     planned.plan.initial(planned.cluster, None)
     assert planned.next(None) == BatchEnd({A: 25}, {A: 5}, "r")
+
+
+def test_spark_4_1_says_once_after_a_restart_how_far_it_had_come() -> None:
+    planned = Planned(FakeCluster({A: (0, 25)}, {A: 5}), maxOffsetsPerTrigger="10")
+    planned.plan.seen(BatchEnd({A: 8}))
+    assert planned.next(None) == BatchEnd({A: 18}, {}, "r")

@@ -67,13 +67,14 @@ OPTIONS: Final = (
     Option("max.poll.interval.ms", "300000", "sharing: the longest micro-batch during which partitions are kept", ("kafka.max.poll.interval.ms",)),
     Option("metadata.max.age.ms", "30000", "sharing: how soon new topics and partitions are noticed", ("kafka.metadata.max.age.ms",)),
     Option("partition.assignment.strategy", "range", "sharing: how partitions are divided", ("kafka.partition.assignment.strategy",)),
-    Option("request.timeout.ms", "30000", "how long a broker may take for an answer", ("kafka.request.timeout.ms", "fetchOffset.retryIntervalMs")),
+    Option("request.timeout.ms", "30000", "how long a broker may take for an answer", ("kafka.request.timeout.ms",)),
     Option("default.api.timeout.ms", "60000", "how long planning tries while leaders or coordinators move", ("kafka.default.api.timeout.ms",)),
     Option("fetch.max.bytes", "52428800", "at most so much in an answer to an executor", ("kafka.fetch.max.bytes",)),
 )
 # Accepted, for jobs of the official connector have them; they mean nothing here.
-WITHOUT_MEANING: Final = frozenset({"kafkaconsumer.polltimeoutms", "fetchoffset.numretries", "kafka.security.protocol", "kafka.key.deserializer"})
-
+WITHOUT_MEANING: Final = frozenset({"kafkaconsumer.polltimeoutms", "fetchoffset.numretries", "fetchoffset.retryintervalms"})
+SECURITY: Final = "kafka.security.protocol"  # accepted for the one value that is true
+PLAINTEXT: Final = "PLAINTEXT"
 _NAMES: Final = {spelled.lower(): option.name for option in OPTIONS for spelled in (option.name, *option.aliases)}
 
 
@@ -85,6 +86,10 @@ class GivenOptions:
         self._spelled: dict[str, str] = {}
         for spelled, value in options.items():
             if spelled.lower() in WITHOUT_MEANING:
+                continue
+            if spelled.lower() == SECURITY:
+                if value.upper() != PLAINTEXT:
+                    raise InvalidOption(f"option {spelled!r} is {value!r:.40}, and brokers are spoken to in {PLAINTEXT} only")
                 continue
             name = _NAMES.get(spelled.lower())
             if name is None:

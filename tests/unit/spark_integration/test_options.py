@@ -23,7 +23,14 @@ def parsed(**more: str) -> SourceOptions:
 
 
 def test_names_are_not_case_sensitive_and_those_of_the_official_connector_are_taken() -> None:
-    official = {"KAFKA.bootstrap.servers": "localhost:9092", "SUBSCRIBE": "flights", "kafka.group.id": "radar", "startingoffsets": "earliest"}
+    official = {
+        "kafka.security.protocol": "PLAINTEXT",
+        "kafkaConsumer.pollTimeoutMs": "500",
+        "KAFKA.bootstrap.servers": "localhost:9092",
+        "SUBSCRIBE": "flights",
+        "kafka.group.id": "radar",
+        "startingoffsets": "earliest",
+    }
     assert parse_options(official) == parse_options(GROUP | {"start": "earliest"})
 
 
@@ -63,6 +70,7 @@ def test_ends() -> None:
         ({"subscribe": "x"}, "option 'bootstrap.servers' is missing"),
         (GROUP | {"maxOffsetPerTrigger": "5"}, "there is no option 'maxOffsetPerTrigger'; is 'maxOffsetsPerTrigger' meant?"),
         (GROUP | {"kafka.sasl.jaas.config": "x"}, "there is no option 'kafka.sasl.jaas.config'"),
+        (GROUP | {"kafka.security.protocol": "SASL_SSL"}, "option 'kafka.security.protocol' is 'SASL_SSL', and brokers are spoken to in PLAINTEXT only"),
         (GROUP | {"kafka.group.id": "tower"}, "options 'group.id' and 'kafka.group.id' mean the same, and have two values"),
         ({"bootstrap.servers": "localhost:9092"}, "nothing to read: give one of the options 'subscribe', 'subscribePattern' and 'assign'"),
         (GROUP | {"subscribePattern": "f.*"}, "options 'subscribe' and 'subscribePattern' contradict each other"),

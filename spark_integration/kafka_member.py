@@ -103,8 +103,16 @@ class KafkaMember:
         owned: dict[tuple[str, int], OffsetAndMetadata | int] = {each: offset for each, offset in offsets.items() if self._is_sole or each in self._assigned}
         if not owned:
             return
-        outcome = Outcome()
-        self._tasks.put((lambda: self._consumer.commit(owned), outcome))
+        if self._fatal is not None:
+            raise CommitLater(str(self._fatal))
+        outcome, epoch = Outcome(), self.epoch
+
+        def commit() -> None:
+            if not self._is_sole and self.epoch != epoch:  # it has waited for too long: others may have gone on
+                raise CommitFailed("the group has divided its partitions anew")
+            self._consumer.commit(owned)
+
+        self._tasks.put((commit, outcome))
         self._consumer.wakeup()
         try:
             outcome.wait(COMMIT_S)

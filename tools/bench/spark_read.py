@@ -40,12 +40,13 @@ class Topic(NamedTuple):
 
 
 class Figure(NamedTuple):
-    """Seconds of all runs."""
+    """Of all runs: seconds, and seconds of CPU that brokers, Spark and Python took together."""
 
     topic: Topic
     query: str
     reader: str
     seconds: list[float]
+    cpu: list[float]
 
 
 Reader = Callable[[Topic], DataFrame]
@@ -99,28 +100,49 @@ def readers(spark: SparkSession, bootstrap: str, *, official: bool, columns: str
     return {"official": theirs, "kafka_classic": ours} if official else {"kafka_classic": ours}
 
 
+def cpu_seconds() -> float:
+    """Of this process and all below it, those that ended included: brokers, ZooKeeper, Spark's JVM and its Python workers."""
+    parents, ticks = {}, {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rpartition(")")[2].split()
+        except OSError:  # it has just ended
+            continue
+        process = int(path.parent.name)
+        parents[process], ticks[process] = int(fields[1]), sum(map(int, fields[11:15]))
+
+    def is_ours(process: int) -> bool:
+        while process not in (0, os.getpid()):
+            process = parents.get(process, 0)
+        return process != 0
+
+    return sum(count for process, count in ticks.items() if is_ours(process)) / os.sysconf("SC_CLK_TCK")
+
+
 def measure(topic: Topic, by_name: dict[str, Reader], runs: int) -> list[Figure]:
     """Planning included; one after the other in each run."""
-    figures = [Figure(topic, query, reader, []) for query in QUERIES for reader in by_name]
+    figures = [Figure(topic, query, reader, [], []) for query in QUERIES for reader in by_name]
     for run in range(runs + 1):
         for figure in figures:
-            began = time.perf_counter()
+            cpu, began = cpu_seconds(), time.perf_counter()
             rows = QUERIES[figure.query](by_name[figure.reader](topic))
             seconds = time.perf_counter() - began
             assert rows == topic.records, f"{figure.reader} read {rows} records of {topic.records}"
             if run:
                 figure.seconds.append(seconds)
+                figure.cpu.append(cpu_seconds() - cpu)
     return figures
 
 
 def table(figures: list[Figure]) -> Iterator[str]:
     """Lines; the ratio says how many times faster than the official connector."""
-    yield f"{'records':>9} {'bytes':>6}  {'query':<14}{'reader':<15}{'median s':>9}{'least s':>9}{'records/s':>12}{'ratio':>8}"
+    yield f"{'records':>9} {'bytes':>6}  {'query':<14}{'reader':<15}{'median s':>9}{'least s':>9}{'CPU s':>8}{'records/s':>12}{'ratio':>8}"
     official = {(each.topic, each.query): statistics.median(each.seconds) for each in figures if each.reader == "official"}
-    for topic, query, reader, seconds in figures:
+    for topic, query, reader, seconds, cpu in figures:
         median = statistics.median(seconds)
         ratio = f"{official[topic, query] / median:8.2f}" if (topic, query) in official else f"{'-':>8}"
-        yield f"{topic.records:>9,} {topic.size:>6}  {query:<14}{reader:<15}{median:>9.2f}{min(seconds):>9.2f}{topic.records / median:>12,.0f}{ratio}"
+        times = f"{median:>9.2f}{min(seconds):>9.2f}{statistics.median(cpu):>8.2f}"
+        yield f"{topic.records:>9,} {topic.size:>6}  {query:<14}{reader:<15}{times}{topic.records / median:>12,.0f}{ratio}"
 
 
 def main() -> None:

@@ -69,13 +69,21 @@ class ListenerSettings:
             name=name,
             broker_id=config.broker_id,
             request_max_bytes=config.socket_request_max_bytes,
-            send_buffer=config.socket_send_buffer_bytes,
-            receive_buffer=config.socket_receive_buffer_bytes,
+            send_buffer=_size_if_set(config, "socket.send.buffer.bytes", config.socket_send_buffer_bytes),
+            receive_buffer=_size_if_set(config, "socket.receive.buffer.bytes", config.socket_receive_buffer_bytes),
             max_idle_ms=config.connections_max_idle_ms,
             max_connections=UNLIMITED if connections is None else connections,
             creation_rate=UNLIMITED if rate is None else rate,
             is_protected=name == config.inter_broker_listener and len(config.listener_end_points) > 1,
         )
+
+
+def _size_if_set(config: KafkaConfig, key: str, size: int) -> int:
+    """A size that somebody has chosen; Kafka's default of 100 KB is none.
+
+    A size that is set ends the kernel's own tuning, which gives a busy connection megabytes: with it, large requests and answers cost up to a third less CPU.
+    """
+    return size if key in config.originals else -1
 
 
 class CannotListen(Exception):

@@ -15,12 +15,13 @@ from pathlib import Path
 
 import pytest
 
+from pykafka_classic.common.config import KafkaConfig
 from pykafka_classic.common.file_records import FileRecords
 from pykafka_classic.common.promise import Promise
 from pykafka_classic.edges.child_processes import wait_until
 from pykafka_classic.edges.connection_quota import BrokerLimits, ConnectionQuota, Rate
 from pykafka_classic.edges.disk import DiskFileSystem
-from pykafka_classic.edges.twisted_server import BrokerListener, CannotListen
+from pykafka_classic.edges.twisted_server import BrokerListener, CannotListen, ListenerSettings
 from pykafka_classic.protocol.api_keys import ApiKey
 from pykafka_classic.protocol.connection import RequestContext
 from pykafka_classic.protocol.messages.heartbeat import HeartbeatResponse
@@ -416,3 +417,12 @@ def test_taken_port_is_told_in_a_sentence(reactor_thread: ReactorThread) -> None
 
 def never(_context: RequestContext, _client_host: str) -> None:
     raise AssertionError("nothing is served")
+
+
+@pytest.mark.parametrize(
+    ("properties", "sizes"), [({}, (-1, -1)), ({"socket.send.buffer.bytes": "102400"}, (102400, -1)), ({"socket.receive.buffer.bytes": "5"}, (-1, 5))]
+)
+def test_socket_buffers_are_the_systems_unless_they_are_set(properties: dict[str, str], sizes: tuple[int, int]) -> None:
+    config = KafkaConfig.from_properties({"zookeeper.connect": "none:1", "broker.id": "0", **properties})
+    settings = ListenerSettings.from_config(config, config.listener_end_points[0])
+    assert (settings.send_buffer, settings.receive_buffer) == sizes

@@ -38,7 +38,7 @@ from pykafka_classic.testing.apache import JarsNotFetched, broker_class_path
 
 ALL: Final = [*throughput.WORKLOADS, *latency.WORKLOADS, *cluster_life.WORKLOADS]
 NOBODY: Final = "none"
-SECONDS: Final = 1.5
+SECONDS: Final = 1.2
 QUICK_SECONDS: Final = 0.8
 WARM_UP_S: Final = 0.6
 ROUNDS: Final = 5

@@ -22,7 +22,7 @@ from pykafka_classic.edges.child_processes import wait_until
 from pykafka_classic.protocol.connection import ClientConnection
 from pykafka_classic.protocol.messages.metadata import MetadataRequest
 
-IDLE_S: Final = 4.0
+IDLE_S: Final = 3.0
 SETTLE_S: Final = 1.0
 QUIET: Final = 0.02  # of a core: brokers have written their small files
 QUIET_MAX_S: Final = 15.0
@@ -182,7 +182,7 @@ def _partitions(partitions: int, replicas: int) -> Workload:
         "metadata": Row(f"{what}: Metadata of all", "ms", more_is_better=False),
         "idle": Row(f"{what}: three idle brokers' CPU", "% of a core", more_is_better=False),
     }
-    return Workload(f"partitions-{partitions}" + ("-rf3" if replicas > 1 else ""), 0, partial(run_partitions, partitions, replicas), rows, rounds_max=3)
+    return Workload(f"partitions-{partitions}" + ("-rf3" if replicas > 1 else ""), 0, partial(run_partitions, partitions, replicas), rows, rounds_max=2)
 
 
 WORKLOADS: Final = [

@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from pykafka_classic.monitor import secrets
 from pykafka_classic.monitor.znodes import Change, Mark, Node, name_of, plain
 from zk_schema import broker_ids, configs, consumers, controller, delete_topics, partition_state, topics
 from zk_schema.configs import ConfigEntity
@@ -27,8 +28,6 @@ from zk_schema.errors import MalformedZNode
 
 Told = Iterable["Event"]
 
-# Values that nobody should read over somebody's shoulder.
-_SECRET: Final = re.compile(r"password|secret|SCRAM|jaas", re.IGNORECASE)
 _ENTITY: Final = re.compile(r"/config/(topics|brokers|clients|users|ips)/.+")
 _CONSUMER: Final = re.compile(r"/consumers/([^/]+)/(ids|owners)(?:/([^/]+))?(?:/([^/]+))?")
 _WANTED: Final = re.compile(
@@ -218,7 +217,7 @@ def _owner(entity: ConfigEntity) -> str:
 
 
 def _shown(name: str, value: str | None) -> str | None:
-    return None if value is None else "(secret)" if _SECRET.search(name) else value
+    return None if value is None else secrets.MASK if secrets.NAMES.search(name) else value
 
 
 def _setting(name: str, value: str | None, before: str | None) -> str:

@@ -35,6 +35,7 @@ R = TypeVar("R", bound=Message)
 # A broker that is dying must not hold up a round.
 SETTINGS: Final = AdminSettings(request_timeout_ms=4_000, default_api_timeout_ms=5_000)
 UNKNOWN_SIZE: Final = -1
+GROUPS_AT_ONCE: Final = 200  # questions for commits that are under way at the same time
 
 
 @dataclass(slots=True)
@@ -100,8 +101,11 @@ class BrokerRounds:
 
     async def _commits(self, groups: Mapping[int, Sequence[str]]) -> dict[str, dict[TopicPartition, int]]:
         pairs = [(broker, group) for broker, some in groups.items() for group in some]
-        told = await gather([spawn(self._ask(broker, questions.offset_fetch(group))) for broker, group in pairs])
-        found = {group: questions.commits_of(each) for (_, group), each in zip(pairs, told, strict=True) if each is not None}
+        found: dict[str, dict[TopicPartition, int] | None] = {}
+        for begin in range(0, len(pairs), GROUPS_AT_ONCE):
+            some = pairs[begin : begin + GROUPS_AT_ONCE]
+            told = await gather([spawn(self._ask(broker, questions.offset_fetch(group))) for broker, group in some])
+            found |= {group: questions.commits_of(each) for (_, group), each in zip(some, told, strict=True) if each is not None}
         return {group: commits for group, commits in found.items() if commits is not None}
 
     def _gone_groups(self, groups: Mapping[int, Sequence[str]]) -> list[str]:

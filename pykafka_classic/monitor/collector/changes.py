@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from pykafka_classic.monitor.secrets import masked
 from pykafka_classic.monitor.store.answers import ZNode
 from pykafka_classic.monitor.store.rows import ChangeKind, ZNodeRow
 from pykafka_classic.monitor.znodes import Change, Node
@@ -24,7 +25,7 @@ class ChangeRows:
 
     def rows(self, changes: Iterable[Change], seen_ms: int, *, found: bool = False) -> list[ZNodeRow]:
         """For the store. `found`: this is the first look of all, and tells nothing of when things happened."""
-        return [self._row(change, seen_ms, found=found) for change in changes]
+        return [self._row(change, seen_ms, found=found) for change in changes if not _is_the_same(change)]
 
     def _row(self, change: Change, seen_ms: int, *, found: bool) -> ZNodeRow:
         path, before, after = change.path, change.before, change.after
@@ -33,10 +34,18 @@ class ChangeRows:
             t_ms = self._removed_ms[path] = max(seen_ms, before.mtime_ms)
             if len(self._removed_ms) > REMEMBERED:
                 del self._removed_ms[next(iter(self._removed_ms))]
-            return ZNodeRow(path, ChangeKind.REMOVED, t_ms, seen_ms, change.zxid, before.version, before.ephemeral_owner, before.czxid, before.data)
+            return ZNodeRow(
+                path, ChangeKind.REMOVED, t_ms, seen_ms, change.zxid, before.version, before.ephemeral_owner, before.czxid, masked(path, before.data)
+            )
         t_ms = max(after.mtime_ms, self._removed_ms.pop(path, 0))
         kind = ChangeKind.FOUND if found else ChangeKind.CREATED if before is None or before.czxid != after.czxid else ChangeKind.WRITTEN
-        return ZNodeRow(path, kind, t_ms, seen_ms, after.mzxid, after.version, after.ephemeral_owner, after.czxid, after.data)
+        return ZNodeRow(path, kind, t_ms, seen_ms, after.mzxid, after.version, after.ephemeral_owner, after.czxid, masked(path, after.data))
+
+
+def _is_the_same(change: Change) -> bool:
+    """Nothing was written: only that the store has it without its secrets."""
+    before, after = change.before, change.after
+    return before is not None and after is not None and after.mzxid != 0 and (before.czxid, before.mzxid) == (after.czxid, after.mzxid)
 
 
 def nodes_of(stored: Iterable[ZNode]) -> dict[str, Node]:

@@ -88,8 +88,13 @@ class ZooKeeperWatch:
         changes = await self.mirror.refresh()
         self._on_seen(Seen(changes, self._clock.now_ms(), first=True))
         self._looking = False
-        self._on_state("connected")
+        self._on_state(self._state())
         await self._look()
+
+    def _state(self) -> str:
+        if not self.mirror.connected:
+            return "the connection to ZooKeeper is lost; trying on"
+        return "connected" if self.nodes else f"ZooKeeper has nothing at {self._settings.chroot or '/'}: waiting until it has"
 
     def _submit(self, requests: Sequence[Request]) -> Promise[list[Result]]:
         return self.zk.submit(requests)  # of whichever session it is by now
@@ -97,7 +102,7 @@ class ZooKeeperWatch:
     def _told(self, event: WatchEvent | SessionEvent) -> None:
         self._dirty |= self.mirror.concerned(event)
         if isinstance(event, SessionEvent):
-            self._on_state("connected" if self.mirror.connected else "the connection to ZooKeeper is lost; trying on")
+            self._on_state(self._state())
         if self._dirty and not self._looking:
             spawn(self._look()).when_settled(_log_failure)
 
@@ -110,6 +115,7 @@ class ZooKeeperWatch:
                 changes = await self.mirror.refresh(paths)
                 if changes:
                     self._on_seen(Seen(changes, t_ms, first=False))
+                    self._on_state(self._state())
         finally:
             self._looking = False
 

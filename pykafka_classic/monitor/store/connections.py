@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import os
 import sqlite3
 from io import TextIOWrapper
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Final
 
 BUSY_MS: Final = 10_000  # how long a connection waits for a lock: while the file is opened after a kill, or closed by the last one
 CACHE_KIB: Final = 8_000
+OWNER_ONLY: Final = 0o600  # what a cluster's nodes hold is not for everybody on this machine
 
 
 class StoreInUse(Exception):
@@ -23,6 +25,7 @@ class StoreMissing(Exception):
 def take_over(path: Path) -> TextIOWrapper:
     """Become the only writer of a store, as long as the file that is returned is open, or the process lives. Raises StoreInUse."""
     path.parent.mkdir(parents=True, exist_ok=True)
+    os.close(os.open(path, os.O_CREAT | os.O_RDWR, OWNER_ONLY))  # SQLite gives its other files the same rights
     file = path.with_suffix(".lock").open("a", encoding="utf-8")
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -128,6 +128,14 @@ def test_a_store_of_a_newer_monitor_is_left_alone(tmp_path: Path) -> None:
         StoreWriter(tmp_path / "monitor.db", lambda: T0)
 
 
+def test_the_store_is_for_its_owner_alone(tmp_path: Path) -> None:
+    with world(tmp_path) as here:
+        sample(here, 1, 1)
+        rights = {path.name: path.stat().st_mode & 0o077 for path in tmp_path.iterdir() if path.name.startswith("monitor.db")}
+        assert {"monitor.db", "monitor.db-wal"} <= rights.keys()
+        assert set(rights.values()) == {0}
+
+
 def test_one_writer_only(tmp_path: Path) -> None:
     with world(tmp_path) as here, pytest.raises(StoreInUse, match="Another monitor uses the store"):
         StoreWriter(here.path, lambda: T0)

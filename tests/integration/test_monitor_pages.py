@@ -54,6 +54,20 @@ PAGES = {
 }
 
 
+LOOKS = ((WIDE, False), (WIDE, True), (PHONE, False), (PHONE, True))
+# What a screen reader needs of a page: landmarks, a heading, names of fields and buttons, headers of tables, ids that are one.
+STRUCTURE = """
+const all = selector => [...document.querySelectorAll(selector)];
+const named = each => each.labels?.length || each.getAttribute('aria-label') || each.type === 'hidden';
+return {mains: all('main').length, headings: all('h1').length, language: document.documentElement.lang,
+  unnamed: all('input, select, textarea').filter(each => !named(each)).map(each => each.outerHTML),
+  silent: all('button, a').filter(each => !each.textContent.trim() && !each.getAttribute('aria-label')).map(each => each.outerHTML),
+  headless: all('main table:not(.u-legend)').filter(each => !each.querySelector('th[scope]')).length,
+  twice: all('[id]').map(each => each.id).filter((id, place, ids) => ids.indexOf(id) !== place)}
+"""
+SOUND = {"mains": 1, "headings": 1, "language": "en", "unnamed": [], "silent": [], "headless": 0, "twice": []}
+
+
 @pytest.fixture(scope="module")
 def watched(cluster: LocalCluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[LocalCluster, MonitorProcess]]:
     """Three brokers with records, a group of each generation, and a monitor that has seen them."""
@@ -104,25 +118,20 @@ def read_some(cluster: LocalCluster) -> None:
     consumer.close()
 
 
-def test_every_page_says_what_it_should(browser: Browser) -> None:
+def test_every_page_says_what_it_should_in_every_look(browser: Browser) -> None:
     for path, expected in PAGES.items():
         text = browser.open(path)
         missing = [each for each in expected if each not in text]
         assert not missing, f"{path} lacks {missing}:\n{text[:3000]}"
-    assert browser.complaints() == []
-
-
-@pytest.mark.parametrize(("size", "dark"), [(WIDE, False), (WIDE, True), (PHONE, False), (PHONE, True)], ids=["light", "dark", "phone", "phone-dark"])
-def test_every_page_is_readable(browser: Browser, size: tuple[int, int], dark: bool) -> None:
-    browser.size(*size, dark=dark)
-    for path in PAGES:
-        browser.open(path)
-        ground, ink = browser.run("const style = getComputedStyle(document.body); return [style.backgroundColor, style.color]")
-        assert (luminance(ground) < luminance(ink)) == dark and contrast(ground, ink) > 7, path
-        wider = browser.run("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
-        assert wider <= 0, f"{path} is {wider} px wider than the window"
-        browser.picture(re.sub(r"\W+", "-", path).strip("-") + f"-{size[0]}-{'dark' if dark else 'light'}")
-    browser.size(*WIDE)
+        assert browser.run(STRUCTURE) == SOUND, path
+        for size, dark in LOOKS:
+            browser.size(*size, dark=dark)
+            ground, ink = browser.run("const style = getComputedStyle(document.body); return [style.backgroundColor, style.color]")
+            assert (luminance(ground) < luminance(ink)) == dark and contrast(ground, ink) > 7, path
+            wider = browser.run("return document.documentElement.scrollWidth - document.documentElement.clientWidth")
+            assert wider <= 0, f"{path} is {wider} px wider than a window of {size[0]}"
+            browser.picture(re.sub(r"\W+", "-", path).strip("-") + f"-{size[0]}-{'dark' if dark else 'light'}")
+        browser.size(*WIDE)
     assert browser.complaints() == []
 
 
@@ -139,20 +148,7 @@ def contrast(one: str, other: str) -> float:
     return (lighter + 0.05) / (darker + 0.05)
 
 
-def test_pages_can_be_used_with_the_keyboard_and_read_aloud(browser: Browser) -> None:
-    for path in PAGES:
-        browser.open(path)
-        told = browser.run(
-            "const all = selector => [...document.querySelectorAll(selector)];"
-            "const named = each => each.labels?.length || each.getAttribute('aria-label') || each.type === 'hidden';"
-            "return {mains: all('main').length, headings: all('h1').length, language: document.documentElement.lang,"
-            " unnamed: all('input, select, textarea').filter(each => !named(each)).map(each => each.outerHTML),"
-            " silent: all('button, a').filter(each => !each.textContent.trim() && !each.getAttribute('aria-label')).map(each => each.outerHTML),"
-            " headless: all('main table:not(.u-legend)').filter(each => !each.querySelector('th[scope]')).length,"
-            " twice: all('[id]').map(each => each.id).filter((id, place, ids) => ids.indexOf(id) !== place)}"
-        )
-        expected = {"mains": 1, "headings": 1, "language": "en", "unnamed": [], "silent": [], "headless": 0, "twice": []}
-        assert told == expected, path
+def test_pages_can_be_used_with_the_keyboard(browser: Browser) -> None:
     browser.open(HERE)
     browser.press("Tab")
     assert browser.run("return document.activeElement.textContent") == "Skip to content"
@@ -225,9 +221,9 @@ def test_offsets_are_reset_and_migrated_after_a_preview(browser: Browser, watche
 
 def test_a_question_in_sql_is_answered(browser: Browser) -> None:
     browser.open(f"{HERE}/sql")
-    fill(browser, "#question", {"statement": "select carrier, sum(n) as total from topic flights where n is not null group by carrier"})
+    fill(browser, "#question", {"statement": "select count(distinct _key) as keys, min(_offset) as least from topic flights where _key like 'N%'"})
     browser.wait(lambda: "1 row" in browser.text("#h-rows"), seconds=30)
-    assert browser.run("return [...document.querySelectorAll('main td')].map(each => each.textContent)") == ["UA", str(sum(range(30)))]
+    assert browser.run("return [...document.querySelectorAll('main td')].map(each => each.textContent)") == ["30", "0"]
     fill(browser, "#question", {"statement": "select nonsense from topic flights"})
     browser.wait(lambda: "nonsense" in browser.text(".note.failed"), seconds=30)
 
@@ -278,7 +274,8 @@ def test_a_killed_leader_is_seen_and_explained(browser: Browser, watched: tuple[
     session = next(each.session for each in reader.brokers_at(NAME) if each.broker == leader)
     browser.open(f"{HERE}/timeline?subject={TOPIC}-0&minutes=5")
     told = ("LeaderAndIsr", f"ISR of {TOPIC}-0 shrunk", f"Broker {leader} left", f"Session {session}")
-    browser.wait(lambda: all(each in browser.text() for each in told), seconds=SEEN_WITHIN_S)
+    browser.wait(lambda: all(each in browser.text() for each in told[1:]), seconds=SEEN_WITHIN_S)
+    browser.wait(lambda: told[0] in browser.text())
     text = browser.text()
     assert re.search(rf"ISR of {TOPIC}-0 is \[\d,\d\] since [\d: -]+: broker {leader} is gone: its session {session} expired", text), text
     steps = [text.index(each, text.index("What happened")) for each in told]

@@ -35,6 +35,7 @@ log = logging.getLogger("kafka.monitor.Web")
 T = TypeVar("T")
 
 LOGIN: Final = "/login"
+LIVE: Final = "x-live"
 REALM: Final = {"WWW-Authenticate": 'Basic realm="monitor", charset="UTF-8"'}
 
 
@@ -172,7 +173,9 @@ class WebApp:
         return begun, (cookie,)
 
     def _fill(self, page: Page, view: View, session: Session, cookies: tuple[str, ...], *, logged_in: bool) -> Response:
-        notes, session.notes = session.notes, []
+        notes: list[tuple[str, str]] = []
+        if LIVE not in view.request.headers:  # a look that nobody asked for must not take away what the next page has to say
+            notes, session.notes = session.notes, notes
         values = {
             **navigation(view, self.access, logged_in=logged_in),
             "title": page.title,

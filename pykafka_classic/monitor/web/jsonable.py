@@ -69,7 +69,8 @@ def schema_of(kind: Any, found: dict[str, Any]) -> dict[str, Any]:
     if origin is tuple and len(arguments) == 2 and arguments[1] is Ellipsis:
         return {"type": "array", "items": schema_of(arguments[0], found)}
     if origin is tuple:
-        return {"type": "array", "prefixItems": [schema_of(each, found) for each in arguments], "minItems": len(arguments), "maxItems": len(arguments)}
+        kinds = [schema_of(each, found) for each in dict.fromkeys(arguments)]  # not prefixItems, which many tools cannot read yet
+        return {"type": "array", "items": kinds[0] if len(kinds) == 1 else {"anyOf": kinds}, "minItems": len(arguments), "maxItems": len(arguments)}
     if isinstance(origin, type) and issubclass(origin, Mapping):
         return {"type": "object", "additionalProperties": schema_of(arguments[1], found)}
     if isinstance(kind, type) and issubclass(kind, Enum):

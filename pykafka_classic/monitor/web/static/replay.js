@@ -22,7 +22,7 @@
     var address = new URL(location.href);
     address.searchParams.set("at", slider.value);
     address.searchParams.set("since", slider.min);
-    fetch(address).then(function (answer) { return answer.text(); }).then(function (text) {
+    fetch(address, { headers: { "X-Live": "1" } }).then(function (answer) { return answer.text(); }).then(function (text) {
       if (mine !== asked) { return; }
       var fresh = new DOMParser().parseFromString(text, "text/html");
       ["state", "h-state"].forEach(function (id) {

@@ -155,11 +155,12 @@ def bring_back(story: Story) -> None:
 
 def read_by_spark(story: Story) -> None:
     """Chapter: two jobs on Spark, in a process of their own: statistics by one group, their totals by another. Left out where Spark's libraries are missing."""
+    heading("Spark reads by group")
     missing = [name for name in NEEDED_BY_SPARK if importlib.util.find_spec(name) is None]
     if missing:
-        heading("Spark reads by group")
         say(f"Left out: {' and '.join(missing)} is not installed. `make setup` installs all that this needs.")
         return
+    say("Two jobs: the first counts delays, the second reads what it wrote and compares it with the file. `make pipeline` does it with the whole year.")
     with tempfile.TemporaryDirectory(prefix="pykafka-pipeline-") as directory:
         options = ["--bootstrap", story.cluster.bootstrap, "--directory", f"{directory}/pipeline", *SMALL_PIPELINE]
         log = Path(directory, "spark.log")

@@ -46,13 +46,13 @@ class BatchRange:
     closed_until: datetime | None
 
     def options(self, group: str) -> dict[str, str]:
-        """Of the data source, to read these records once more, as often as one likes."""
+        """Of the data source, to read these records once more, as often as one likes: by the group's commits, but not as its member."""
         assigned: dict[str, list[int]] = {}
         for each in sorted(self.ends):
             assigned.setdefault(each.topic, []).append(each.partition)
         # A group commits a batch when it is done and in Spark's log: before that it is where the first batch begins.
-        start = {"group.id": group, "membership": "none"} if self.begins is None else {"start": json.dumps(by_topic(self.begins))}
-        return {"assign": json.dumps(assigned), "end": json.dumps(by_topic(self.ends)), **start}
+        start = {} if self.begins is None else {"start": json.dumps(by_topic(self.begins))}
+        return {"assign": json.dumps(assigned), "end": json.dumps(by_topic(self.ends)), "group.id": group, "membership": "none", **start}
 
 
 def place_of(begins: Offsets) -> str:
@@ -66,7 +66,7 @@ def place_of(begins: Offsets) -> str:
 
 def decode(text: str) -> LoggedBatch:
     """Read one file. UnknownCheckpoint."""
-    version, *lines = text.splitlines()
+    version, *lines = text.splitlines() or [""]
     if version != VERSION or len(lines) != 2:
         raise UnknownCheckpoint(f"version {version!r} with {max(0, len(lines) - 1)} sources: a checkpoint of version {VERSION} with one source is wanted")
     metadata: dict[str, Any] = json.loads(lines[0])

@@ -16,7 +16,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 import sys
+import threading
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
@@ -26,6 +28,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.streaming.query import StreamingQuery
 
 from pykafka_classic.demo.flights import data_file
+from spark_integration import stop
 from spark_integration.offsets import BatchEnd
 from spark_integration.pipelines.batch_log import place_of, read_range_of
 from spark_integration.pipelines.dead_letters import LATE, to_letters, with_lateness
@@ -62,8 +65,7 @@ class DelaysJob:
     def _write(self, statistics: DataFrame, batch_id: int) -> None:
         """The sink of a batch."""
         batch = read_range_of(self._spark, self._options.checkpoint, batch_id)
-        reader = self._spark.read.format(SOURCE).option("bootstrap.servers", self._options.bootstrap)
-        again = reader.options(**batch.options(self._options.group)).load()
+        again = self._spark.read.format(SOURCE).options(**source_options(self._options) | batch.options(self._options.group)).load()
         place = place_of(plan_of(again).begins)
         statistics = statistics.persist()
         records = with_lateness(self._judged(again), batch.closed_until).persist()
@@ -99,14 +101,17 @@ def _counted(records: DataFrame) -> Written:
     return Written(counts.rows, counts.letters, counts.late)
 
 
-def follow(query: StreamingQuery, table: Table) -> None:
-    """Print each batch as it ends, until the query does; then raise what ended it, if something did."""
+def follow(query: StreamingQuery, table: Table, asked_to_stop: threading.Event) -> None:
+    """Print each batch as it ends, until the query does, or somebody asks it to; then raise what ended it, if something did."""
     ended = False
     while not ended:
         ended = query.awaitTermination(POLL_S) is True
         for progress in query.recentProgress:
             [source] = progress.sources
             table.show(progress.batchId, lag=_lag(source.latestOffset, source.endOffset), duration_ms=progress.durationMs["triggerExecution"])
+        if asked_to_stop.is_set():
+            stop(query)
+            ended = True
 
 
 def _lag(latest: str | None, end: str) -> int | None:
@@ -132,12 +137,15 @@ def parser() -> argparse.ArgumentParser:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """The job, until its end. The exit status."""
+    """The job, until its end, or until Ctrl-C or SIGTERM where it has none. The exit status."""
     options = parser().parse_args(arguments)
     spark = session("delays", options.master)
     try:
-        job = DelaysJob(spark, options)
-        follow(job.start(), Table(job.written, lambda line: print(line, flush=True)))
+        job, asked_to_stop = DelaysJob(spark, options), threading.Event()
+        query = job.start()
+        for number in (signal.SIGINT, signal.SIGTERM) if options.every else ():
+            signal.signal(number, lambda *_: asked_to_stop.set())
+        follow(query, Table(job.written, lambda line: print(line, flush=True)), asked_to_stop)
     finally:
         spark.stop()
     return 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, MutableMapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -36,21 +36,22 @@ def row(batch: int, written: Written, *, lag: int | None, duration_ms: int) -> s
 
 
 class Table:
-    """Prints the lines of batches that are done, each once. `batches` is filled by the sink."""
+    """Prints the lines of batches that are done. The sink puts into `batches` what it has written; what was printed is taken out."""
 
-    def __init__(self, batches: Mapping[int, Written], told: Callable[[str], None]) -> None:
+    def __init__(self, batches: MutableMapping[int, Written], told: Callable[[str], None]) -> None:
         self._batches = batches
         self._told = told
-        self._shown = -1
+        self._has_heading = False
 
     def show(self, batch: int, *, lag: int | None, duration_ms: int) -> None:
-        """A batch of which Spark reports the end; the first one brings the heading."""
-        if batch <= self._shown or batch not in self._batches:
+        """A batch of which Spark reports the end, perhaps again; the first one brings the heading."""
+        written = self._batches.pop(batch, None)
+        if written is None:
             return
-        if self._shown < 0:
+        if not self._has_heading:
             self._told(heading())
-        self._shown = batch
-        self._told(row(batch, self._batches[batch], lag=lag, duration_ms=duration_ms))
+            self._has_heading = True
+        self._told(row(batch, written, lag=lag, duration_ms=duration_ms))
 
 
 def _line(cells: tuple[str, ...]) -> str:

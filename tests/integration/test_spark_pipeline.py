@@ -27,7 +27,7 @@ from spark_integration.pipelines.plain_count import Counted, Delays, count_plain
 
 FLIGHTS: Final = 4_000
 BATCHES: Final = 4
-LIMIT_S: Final = 400
+LIMIT_S: Final = 900
 
 
 @pytest.fixture(scope="module")

@@ -34,7 +34,7 @@ TOPIC, GROUP, OLD_GROUP = "flights", "radar", "old-radar"
 PARTITION = TopicPartition(TOPIC, 0)
 STEPS = 8  # of writing and committing
 ROUND_MS = 1_500  # a round of questions takes less, on a busy machine too
-SEEN_WITHIN_S = 2.0
+SEEN_WITHIN_MS = 2_000
 
 
 @pytest.fixture(scope="module")
@@ -226,19 +226,16 @@ def test_a_killed_leader_is_seen_and_explained(watched: tuple[LocalCluster, Moni
     consumer = Consumer({"bootstrap.servers": cluster.bootstrap, "group.id": "alive", "log_level": 0})
     consumer.subscribe([TOPIC])
     wait_until(lambda: bool(consumer.poll(0.2) is None and consumer.assignment()), seconds=30)
-    killed_ms, killed_at = now_ms(), time.monotonic()
+    killed_ms = now_ms()
     cluster.brokers[leader].kill()
     wait_until(lambda: any(line.name == "broker-silent" for line in read_timeline(reader, NAME, Span(killed_ms))), seconds=20)
-    silent_s = time.monotonic() - killed_at
     assert "does not answer since" in explain(reader, NAME, f"broker {leader}").sentences[0]
     _wait_until_moved(cluster, leader)
-    moved_at = time.monotonic()
     wait_until(lambda: reader.partitions_at(NAME, topic=TOPIC)[0].leader not in (-1, leader), seconds=20)
-    seen_s = time.monotonic() - moved_at
     epoch = reader.partitions_at(NAME, topic=TOPIC)[0].leader_epoch
     wait_until(lambda: len(_steps(reader, killed_ms, epoch, "leader-and-isr-applied")) == 2, seconds=20)
     consumer.close()
-    assert silent_s < SEEN_WITHIN_S and seen_s < SEEN_WITHIN_S, (silent_s, seen_s)
+    _assert_seen_soon(reader, killed_ms)
     (ended,) = [place for place, line in enumerate(_of(reader, killed_ms)) if line.name == "session-ended" and f"broker {leader}" in line.subjects]
     (elected,), (written,) = (_steps(reader, killed_ms, epoch, name) for name in ("leader-elected", "state-written"))
     (moved,) = [place for place, line in enumerate(_of(reader, killed_ms)) if line.name == "leader-moved"]
@@ -256,6 +253,14 @@ def test_a_killed_leader_is_seen_and_explained(watched: tuple[LocalCluster, Moni
     assert reader.partitions_at(NAME, killed_ms, topic=TOPIC)[0] == before
     cluster.restart(leader)
     wait_until(lambda: explain(reader, NAME, f"{TOPIC}-0").sentences[0].startswith("Broker"), seconds=40)
+
+
+def _assert_seen_soon(reader: StoreReader, killed_ms: int) -> None:
+    """By the times in the store: how long this test took to look does not matter."""
+    (silent_ms, *_) = [line.t_ms for line in read_timeline(reader, NAME, Span(killed_ms)) if line.name == "broker-silent"]
+    late_ms = [change.seen_ms - change.t_ms for change in reader.znode_changes(NAME, Span(killed_ms))]
+    assert silent_ms - killed_ms < SEEN_WITHIN_MS
+    assert late_ms and max(late_ms) < SEEN_WITHIN_MS
 
 
 def _steps(reader: StoreReader, since_ms: int, epoch: int, name: str) -> list[int]:

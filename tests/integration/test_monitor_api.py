@@ -253,17 +253,20 @@ def timed(work: Any) -> float:
 
 
 def test_a_fuzz_of_the_api_finds_no_server_error(watched: tuple[LocalCluster, MonitorProcess], tmp_path: Path) -> None:
-    """Runs last: it makes and deletes what it likes."""
+    """Runs last: it changes what it likes."""
     monitor = watched[1]
     known = {"cluster": NAME, "topic": TOPIC, "group": "by-api", "broker": "0", "partition": "0"}
     (tmp_path / "schemathesis.toml").write_text("[parameters]\n" + "".join(f'{name} = "{value}"\n' for name, value in known.items()))
+    making = ["post_clusters_cluster_topics", "post_clusters_cluster_topics_topic_partitions", "delete_clusters_cluster_topics_topic"]
+    with (tmp_path / "schemathesis.toml").open("a") as file:  # thousands of partitions would only keep this machine busy: these are asked of no cluster
+        file.write(f'[[operations]]\ninclude-operation-id = {json.dumps(making)}\nparameters = {{ cluster = "nowhere" }}\n')
     checks = "not_a_server_error,response_schema_conformance,content_type_conformance,status_code_conformance"
     command = [
         *(sys.executable, "-m", "schemathesis.cli", "run", f"{monitor.address}/api/openapi.json", "-H", "Content-Type: application/json"),
-        *("--checks", checks, "--max-examples", "4", "--seed", "20261121", "--phases", "coverage,fuzzing", "--request-timeout", "30"),
+        *("--checks", checks, "--max-examples", "2", "--seed", "20261121", "--phases", "coverage,fuzzing", "--request-timeout", "30"),
         *("--workers", "1", "--generation-database", "none", "--no-color"),
     ]
-    told = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False, cwd=tmp_path)
+    told = subprocess.run(command, capture_output=True, text=True, timeout=150, check=False, cwd=tmp_path)
     assert told.returncode == 0, told.stdout[-6000:] + told.stderr[-2000:]
     operations = sum(map(len, ask(monitor, "GET", "/api/openapi.json").json["paths"].values()))
     assert re.search(rf"Tested: +{operations}\b", told.stdout), told.stdout[-3000:]

@@ -22,6 +22,7 @@ from pykafka_classic.monitor.web.operations.operation import Address, Done, oper
 from pykafka_classic.monitor.web.work import Work
 
 INT32_MAX: Final = (1 << 31) - 1
+PARTITIONS_MAX: Final = 1_000  # what somebody may ask of a cluster by a slip of the hand; kafka-topics.sh makes more
 INT16_MAX: Final = (1 << 15) - 1
 CONFIG_FIELDS: Final = (
     Field("name", TEXT, "The config's name, as retention.ms.", required=True),
@@ -35,7 +36,7 @@ CONFIG_FIELDS: Final = (
     "Create a topic.",
     (
         Field("name", TEXT, "Of the topic: letters, digits, . _ -", required=True),
-        Field("partitions", NUMBER, "How many; missing: the broker's num.partitions.", least=1, most=INT32_MAX),
+        Field("partitions", NUMBER, "How many; missing: the broker's num.partitions.", least=1, most=PARTITIONS_MAX),
         Field("replication_factor", NUMBER, "How many replicas of each; missing: the broker's default.", least=1, most=INT16_MAX),
         Field("configs", PAIRS, "Configs of its own, by name."),
     ),
@@ -61,7 +62,7 @@ async def delete_topic(work: Work, _: Mapping[str, Any]) -> Done:
     "add-partitions",
     Address("POST", "/topics/{topic}/partitions", "topics"),
     "Give a topic more partitions. Keys may go to others than before.",
-    (Field("total", NUMBER, "How many it shall have in the end.", required=True, least=1, most=INT32_MAX),),
+    (Field("total", NUMBER, "How many it shall have in the end.", required=True, least=1, most=PARTITIONS_MAX),),
 )
 async def add_partitions(work: Work, values: Mapping[str, Any]) -> Done:
     """See the summary."""

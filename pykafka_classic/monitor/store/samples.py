@@ -77,19 +77,17 @@ class SampleQueries(HistoryQueries):
     def rates(self, cluster: str, since_ms: int, until_ms: int, *, topic: str | None = None, points: int = 120) -> tuple[RatePoint, ...]:
         """Records and bytes per second into a cluster, or a topic, in `points` equal intervals, the oldest first."""
         step = max(1, (until_ms - since_ms) // points)
-        records, size = [0.0] * points, [0.0] * points
         sql = (
-            "SELECT p.series_id, p.t_ms, p.log_start, p.log_end, p.size FROM partition_sample p JOIN series s ON s.id = p.series_id "
-            "WHERE s.cluster_id = ? AND (? IS NULL OR s.topic = ?) AND p.t_ms >= ? AND p.t_ms <= ? ORDER BY p.series_id, p.t_ms"
+            "SELECT min(?, (t_ms - ? - 1) / ?), sum(max(0, log_end - end_before)), "
+            "sum(CASE WHEN min(size, size_before) < 0 THEN 0 ELSE max(0, size - size_before) END) FROM ("
+            "SELECT p.t_ms, p.log_end, p.size, lag(p.log_end) OVER one AS end_before, lag(p.size) OVER one AS size_before FROM partition_sample p "
+            "JOIN series s ON s.id = p.series_id WHERE s.cluster_id = ? AND (? IS NULL OR s.topic = ?) AND p.t_ms >= ? AND p.t_ms <= ? "
+            "WINDOW one AS (PARTITION BY p.series_id ORDER BY p.t_ms)) WHERE end_before >= 0 AND t_ms > ? GROUP BY 1"
         )
-        rows = self.rows(sql, self.cluster_id(cluster), topic, topic, since_ms - 2 * step, until_ms)
-        for before, now in pairs(rows):
-            if before is None or before[0] != now[0] or now[1] <= since_ms or before[3] < 0:
-                continue
-            slot = min(points - 1, max(0, (now[1] - since_ms - 1) // step))
-            records[slot] += max(0, now[3] - before[3])
-            size[slot] += max(0, now[4] - before[4])
-        return tuple(RatePoint(since_ms + (slot + 1) * step, records[slot] * 1000 / step, size[slot] * 1000 / step) for slot in range(points))
+        values = (points - 1, since_ms, step, self.cluster_id(cluster), topic, topic, since_ms - 2 * step, until_ms, since_ms)
+        sums = {slot: (records, size) for slot, records, size in self.rows(sql, *values)}
+        told = [sums.get(slot, (0, 0)) for slot in range(points)]
+        return tuple(RatePoint(since_ms + (slot + 1) * step, records * 1000 / step, size * 1000 / step) for slot, (records, size) in enumerate(told))
 
     # groups
 

@@ -71,6 +71,7 @@ class WebApp:
         self.jobs = Jobs()
         self.ensembles = Ensembles(reactor)
         self._templates = Templates()
+        self._kept: dict[str, tuple[int, Promise[Response]]] = {}
 
     async def answer(self, request: Request) -> Response:
         """Never raises."""
@@ -153,9 +154,20 @@ class WebApp:
         if "cluster" in request.parts:
             self.collector(view.cluster)
         if route.kind is Kind.DATA:
-            return await self.read(lambda: Response(body=encoded(route.function(view)), content_type=JSON))
+            return await self._data(route, view)
         browser = self._browser(session)
         return await self.read(lambda: self._fill(route.function(view), view, *browser, logged_in=True))
+
+    def _data(self, route: Route, view: View) -> Promise[Response]:
+        """The answer; one that was given a moment ago, or is being made, where the route keeps them."""
+        known = self._kept.get(view.request.address)
+        if known is not None and known[0] > view.now_ms:
+            return known[1]
+        made = self.read(lambda: Response(body=encoded(route.function(view)), content_type=JSON))
+        if route.kept_ms:
+            self._kept = {address: each for address, each in self._kept.items() if each[0] > view.now_ms}
+            self._kept[view.request.address] = (view.now_ms + route.kept_ms, made)
+        return made
 
     def view(self, request: Request, user: User) -> View:
         """What pages read from, as this moment has it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -17,6 +17,7 @@ MINUTES: Final = Field("minutes", NUMBER, "How far back.", default=15, least=1, 
 UNIT: Final = Field("unit", TEXT, "What is counted.", default="records", choices=("records", "bytes"))
 LAG_UNIT: Final = Field("unit", TEXT, "How far behind: in records, or in time.", default="records", choices=("records", "time"))
 POINTS: Final = 180
+KEPT_MS: Final = 1_500  # ten browsers that draw the same chart cost as much as one
 SERIES_MAX: Final = 12
 SAMPLES_MAX: Final = 50_000
 
@@ -39,19 +40,22 @@ class Chart:
     empty: str = ""  # what to say where there is nothing to draw
 
 
-@ROUTES.data(f"{BASE}/charts/rates", tag="charts", summary="Records or bytes per second into all topics.", query=(MINUTES, UNIT), answers=Chart)
+CHART: Final[Mapping[str, Any]] = {"tag": "charts", "answers": Chart, "kept_ms": KEPT_MS}
+
+
+@ROUTES.data(f"{BASE}/charts/rates", **CHART, summary="Records or bytes per second into all topics.", query=(MINUTES, UNIT))
 def cluster_rates(view: View) -> Any:
     """See the summary."""
     return _rates(view, None)
 
 
-@ROUTES.data(f"{BASE}/topics/{{topic}}/charts/rates", tag="charts", summary="Records or bytes per second into a topic.", query=(MINUTES, UNIT), answers=Chart)
+@ROUTES.data(f"{BASE}/topics/{{topic}}/charts/rates", **CHART, summary="Records or bytes per second into a topic.", query=(MINUTES, UNIT))
 def topic_rates(view: View) -> Any:
     """See the summary."""
     return _rates(view, view.parts["topic"])
 
 
-@ROUTES.data(f"{BASE}/groups/{{group}}/charts/lag", tag="charts", summary="A group's lag, a line for each topic.", query=(MINUTES, LAG_UNIT), answers=Chart)
+@ROUTES.data(f"{BASE}/groups/{{group}}/charts/lag", **CHART, summary="A group's lag, a line for each topic.", query=(MINUTES, LAG_UNIT))
 def lag(view: View) -> Any:
     """See the summary."""
     since_ms, in_time = view.now_ms - minutes(view) * 60_000, chosen(view, LAG_UNIT) == "time"

@@ -45,6 +45,7 @@ class Route:
     body: Sequence[Field] = ()
     answers: Any = None
     tag: str = ""
+    kept_ms: int = 0  # DATA: how long an answer serves whoever asks the same
     segments: tuple[str, ...] = field(init=False)
 
     def __post_init__(self) -> None:

@@ -15,6 +15,7 @@ from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-def
 
 from pykafka_classic.demo.console import ProgressBar, clock_time, heading, line, say
 from pykafka_classic.demo.flights import read_flights
+from pykafka_classic.demo.places import offer_monitor
 from pykafka_classic.demo.producing import FlightProducer
 from pykafka_classic.demo.reading import account, read_all
 from pykafka_classic.demo.story import BROKERS, PARTITIONS, REPLICAS, TOPIC, Story, now_ms
@@ -44,6 +45,7 @@ def start_cluster(story: Story) -> None:
     pids = ", ".join(f"{number} on {port} (process {broker.pid})" for number, (port, broker) in enumerate(zip(cluster.ports, cluster.brokers, strict=True)))
     line(f"Brokers {pids}")
     line(f"registered, controller elected, serving after {time.monotonic() - began:.1f} s")
+    line(offer_monitor(cluster))
 
 
 def create_topic(story: Story) -> None:

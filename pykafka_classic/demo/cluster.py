@@ -9,7 +9,7 @@ import threading
 from pathlib import Path
 
 from pykafka_classic.demo.console import line
-from pykafka_classic.demo.places import make_cluster, told_in_a_sentence
+from pykafka_classic.demo.places import make_cluster, offer_monitor, told_in_a_sentence
 
 
 def stand() -> int:
@@ -22,6 +22,7 @@ def stand() -> int:
             for number in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(number, lambda *_: wanted.set())
             line(f"ZooKeeper on {cluster.zookeeper.address}, brokers on {cluster.bootstrap}; data and logs in {directory}. Ctrl-C stops them.")
+            line(offer_monitor(cluster))
             wanted.wait()
             line("Stopping")
             cluster.stop()

@@ -28,6 +28,16 @@ def make_cluster(directory: Path, arguments: Sequence[str] = ()) -> LocalCluster
     return cluster
 
 
+def offer_monitor(cluster: LocalCluster) -> str:
+    """How to look at this cluster in a browser, in a sentence; writes the monitor's configuration for it into the cluster's folder."""
+    directory = cluster.brokers[0].directory.parent
+    directory.mkdir(parents=True, exist_ok=True)
+    path = directory / "monitor.properties"
+    events = "".join(f"demo.events.{number}={broker.directory / 'server.log'}\n" for number, broker in enumerate(cluster.brokers))
+    path.write_text(f"clusters=demo\ndemo.zookeeper.connect={cluster.zookeeper.address}\ndata.dir={directory / 'monitor'}\n{events}", encoding="utf-8")
+    return f"To see it in a browser: tools/kafka-eagle.sh start {path} in another shell, then http://127.0.0.1:8048/"
+
+
 def told_in_a_sentence(work: Callable[[], int], *, target: str) -> int:
     """Do the work of a make target; what is in the way is said without a stack trace. The exit status."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))  # so that every `finally` runs, and no folder stays behind

@@ -28,6 +28,7 @@ from pykafka_classic.monitor.store.answers import (
 from pykafka_classic.monitor.web.exchange import Request, not_found
 from pykafka_classic.monitor.web.fields import NUMBER, TEXT, Field
 from pykafka_classic.monitor.web.routes import ROUTES
+from pykafka_classic.monitor.web.secrets_of_nodes import change_shown, node_shown
 from pykafka_classic.monitor.web.view import BrokerLine, View, broker_lines
 
 BASE: Final = "/api/v1/clusters/{cluster}"
@@ -214,25 +215,25 @@ def znode(view: View) -> Any:
     found = view.reader.znode_at(view.cluster, path, moment(view.request))
     if found is None:
         raise not_found(f"There is no node {path} in cluster {view.cluster}, or there was none at that moment.")
-    return found
+    return node_shown(found)
 
 
 @ROUTES.data(f"{BASE}/znodes/children", tag="zookeeper", summary="The nodes right below one.", query=(PATH, AT), answers=tuple[ZNode, ...])
 def znode_children(view: View) -> Any:
     """See the summary."""
-    return view.reader.children_at(view.cluster, view.request.text("path", "/"), moment(view.request))
+    return [node_shown(each) for each in view.reader.children_at(view.cluster, view.request.text("path", "/"), moment(view.request))]
 
 
 @ROUTES.data(f"{BASE}/znodes/history", tag="zookeeper", summary="The changes of a node, latest first.", query=(PATH, *SPAN), answers=tuple[ZNodeChange, ...])
 def znode_history(view: View) -> Any:
     """See the summary."""
-    return view.reader.znode_history(view.cluster, view.request.text("path", "/"), span(view.request))
+    return [change_shown(each) for each in view.reader.znode_history(view.cluster, view.request.text("path", "/"), span(view.request))]
 
 
 @ROUTES.data(f"{BASE}/znodes/changes", tag="zookeeper", summary="The changes of all nodes, the latest first.", query=SPAN, answers=tuple[ZNodeChange, ...])
 def znode_changes(view: View) -> Any:
     """See the summary."""
-    return view.reader.znode_changes(view.cluster, span(view.request))
+    return [change_shown(each) for each in view.reader.znode_changes(view.cluster, span(view.request))]
 
 
 @ROUTES.data(f"{BASE}/broker-events", tag="timeline", summary="What brokers told of their decisions.", query=SPAN, answers=tuple[BrokerEvent, ...])

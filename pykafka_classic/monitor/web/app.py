@@ -19,6 +19,7 @@ from pykafka_classic.monitor.store.queries import UnknownCluster
 from pykafka_classic.monitor.web.access import ANYBODY, SAFE_METHODS, Access, Role, Session, User, basic_credentials
 from pykafka_classic.monitor.web.assets import Assets
 from pykafka_classic.monitor.web.audit import AuditLog
+from pykafka_classic.monitor.web.ensemble import Ensembles
 from pykafka_classic.monitor.web.exchange import HTML, JSON, Refused, Request, Response, not_found, redirect
 from pykafka_classic.monitor.web.jsonable import encoded
 from pykafka_classic.monitor.web.live import Live
@@ -68,6 +69,7 @@ class WebApp:
         self.audit = AuditLog(monitor.settings.store_path.with_name("audit.log"))
         self.readers, self.scribe, self.duck = threads.readers, threads.scribe, threads.duck
         self.jobs = Jobs()
+        self.ensembles = Ensembles(reactor)
         self._templates = Templates()
 
     async def answer(self, request: Request) -> Response:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -18,6 +19,7 @@ from pykafka_classic.edges.clocks import ReactorClock
 from pykafka_classic.edges.reactor import Reactor
 
 TIMEOUT_S: Final = 1.5
+ASKED_EVERY_MS: Final = 3_000
 ANSWER_MAX: Final = 4 << 20
 ADMIN_PORT: Final = 8080
 REFUSED: Final = "is not executed because it is not in the whitelist"
@@ -54,22 +56,46 @@ def addresses(connect: str) -> list[Address]:
     return found
 
 
-async def ask_ensemble(reactor: Reactor, connect: str) -> list[Server]:
-    """All servers, asked at the same time."""
-    return await gather([spawn(_ask_server(reactor, address)) for address in addresses(connect)])
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What all servers told. `by_path`: the AdminServers' words, where four-letter words are shut."""
+
+    servers: Sequence[Server]
+    wchp: Sequence[str]
+    by_path: Sequence[Mapping[str, Sequence[object]]]
+
+    def watchers(self, path: str) -> tuple[list[str], str]:
+        """The sessions that watch a path; and, where that is not told, why not."""
+        if self.wchp:
+            return sorted({session for text in self.wchp for session in watchers_in(text, path)}), ""
+        if self.by_path:
+            return sorted({str(session) for each in self.by_path for session in each.get(path, ())}), ""
+        return [], "The ensemble does not tell: add wchp to 4lw.commands.whitelist, or open its AdminServer."
 
 
-async def watches_of(reactor: Reactor, servers: list[Address], path: str) -> tuple[list[str], str]:
-    """The sessions that watch a path; and, where that is not told, why not."""
-    told = await gather([ask(reactor, address, b"wchp") for address in servers])
-    readable = [text for text in told if text is not None and REFUSED not in text]
-    if readable:
-        return sorted({session for text in readable for session in watchers_in(text, path)}), ""
-    by_admin = await gather([spawn(_admin(reactor, host, "watches_by_path")) for host, _ in servers])
-    found = [each for each in by_admin if each is not None]
-    if found:
-        return sorted({str(session) for each in found for session in each.get("path_to_ids", {}).get(path, ())}), ""
-    return [], "The ensemble does not tell: add wchp to 4lw.commands.whitelist, or open its AdminServer."
+class Ensembles:
+    """Asks, at most every few seconds: who watches what costs a server some work."""
+
+    def __init__(self, reactor: Reactor) -> None:
+        self._reactor = reactor
+        self._clock = ReactorClock(reactor)
+        self._known: dict[str, tuple[float, Promise[Told]]] = {}
+
+    def of(self, connect: str) -> Promise[Told]:
+        """What the ensemble at these addresses tells."""
+        now = self._clock.monotonic_ms()
+        known = self._known.get(connect)
+        if known is None or known[0] + ASKED_EVERY_MS < now:
+            known = self._known[connect] = (now, spawn(self._ask(connect)))
+        return known[1]
+
+    async def _ask(self, connect: str) -> Told:
+        places = addresses(connect)
+        servers = await gather([spawn(_ask_server(self._reactor, address)) for address in places])
+        told = await gather([ask(self._reactor, address, b"wchp") for address in places])
+        wchp = [text for text in told if text is not None and REFUSED not in text]
+        by_path = [] if wchp else await gather([spawn(_admin(self._reactor, host, "watches_by_path")) for host, _ in places])
+        return Told(servers, wchp, [each.get("path_to_ids", {}) for each in by_path if each is not None])
 
 
 def watchers_in(text: str, path: str) -> list[str]:

@@ -87,7 +87,7 @@ class _Root(resource.Resource):
             if gone:
                 return
             response = outcome.result()
-            if response.stream is None:
+            if response.stream is None or request.method == b"HEAD":
                 _write(request, response)
             else:
                 self._stream(request, response)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from pykafka_classic.demo.flights import ROWS, number_of, read_flights
+from pykafka_classic.demo.places import offer_monitor
 from pykafka_classic.demo.reading import Account, account
 from pykafka_classic.demo.witness import expired_sessions, notable_lines
 from pykafka_classic.demo.znode_tree import ZNode, draw
+from pykafka_classic.monitor.process import read_settings
+from pykafka_classic.testing.cluster import LocalCluster
 
 UA, AA = b"UA", b"AA"
 
@@ -59,3 +64,13 @@ def test_notable_lines_of_a_broker_are_shortened_and_the_others_left_out() -> No
         "[Partition t-0 broker=0] Leader t-0 starts at leader epoch 1 from offset 5",
     ]
     assert seen[1].time_ms - seen[0].time_ms == 2
+
+
+def test_the_monitor_is_offered_with_a_configuration_that_it_understands(tmp_path: Path) -> None:
+    cluster = LocalCluster(tmp_path, brokers=3)
+    sentence = offer_monitor(cluster)
+    path = tmp_path / "monitor.properties"
+    assert f"tools/kafka-eagle.sh start {path} " in sentence and sentence.endswith("http://127.0.0.1:8048/")
+    settings = read_settings(path, tmp_path)
+    assert settings.keys.port == 8048 and settings.store_path == tmp_path / "monitor" / "monitor.db"
+    assert [(each.zookeeper, len(each.events)) for each in settings.clusters] == [(cluster.zookeeper.address, 3)]

@@ -10,10 +10,10 @@ from typing import Any, Final
 from pykafka_classic.common.zookeeper import Code, GetChildren, GetData, Stat, session_name
 from pykafka_classic.monitor.store.answers import Span, ZNode
 from pykafka_classic.monitor.web.decoding import Shown, shown
-from pykafka_classic.monitor.web.ensemble import ask_ensemble, watches_of
 from pykafka_classic.monitor.web.exchange import Response, not_found
 from pykafka_classic.monitor.web.formats import moment
 from pykafka_classic.monitor.web.routes import ROUTES
+from pykafka_classic.monitor.web.secrets_of_nodes import change_shown, data_shown
 from pykafka_classic.monitor.web.view import Page, View
 from pykafka_classic.monitor.web.work import Work
 from pykafka_classic.monitor.writers import writer_of
@@ -67,10 +67,10 @@ async def zookeeper(work: Work) -> Response:
         facts = _facts_now(path, node, len(mirror.children_of(path))) if node is not None else None
     else:
         branches, facts = await work.read(lambda: _past(view, path, at))
-    history = await work.read(lambda: view.reader.znode_history(view.cluster, path, Span(until_ms=at, limit=HISTORY)))
+    history = await work.read(lambda: [change_shown(each) for each in view.reader.znode_history(view.cluster, path, Span(until_ms=at, limit=HISTORY))])
     command = work.request.text("command")
-    ensemble = await ask_ensemble(work.app.reactor, work.collector.settings.zookeeper)
-    watchers, watchers_why = await watches_of(work.app.reactor, [each.address for each in ensemble], path)
+    told = await work.app.ensembles.of(work.collector.settings.zookeeper)
+    watchers, watchers_why = told.watchers(path)
     values = {
         "node_path": path,
         "at": at,
@@ -79,7 +79,7 @@ async def zookeeper(work: Work) -> Response:
         "history": history,
         "command": command,
         "output": await shell(work, command) if command else "",
-        "ensemble": ensemble,
+        "ensemble": told.servers,
         "watchers": watchers,
         "watchers_why": watchers_why,
         "owners": await work.read(lambda: _owner_names(view)),
@@ -109,7 +109,7 @@ async def shell(work: Work, line: str) -> str:
         return f"Node does not exist: {path}"
     if not data.ok or data.stat is None:
         return f"{data.code.name}: {path}"
-    told = {"ls": f"[{', '.join(sorted(children.children))}]", "get": _text(data.data), "stat": ""}[command]
+    told = {"ls": f"[{', '.join(sorted(children.children))}]", "get": _text(data_shown(path, data.data)), "stat": ""}[command]
     stat = _stat(data.stat) if command == "stat" or "-s" in options else ""
     return "\n".join(part for part in (told, stat) if part)
 
@@ -175,12 +175,23 @@ def _past(view: View, path: str, at: int) -> tuple[list[Branch], Facts | None]:
 def _facts_now(path: str, node: Node, children: int) -> Facts:
     written = writer_of(path)
     owner = session_name(node.ephemeral_owner)
-    return Facts(path, shown(node.data), node.version, owner, node.czxid, node.mzxid, node.ctime_ms, node.mtime_ms, children, *written)
+    return Facts(path, shown(data_shown(path, node.data)), node.version, owner, node.czxid, node.mzxid, node.ctime_ms, node.mtime_ms, children, *written)
 
 
 def _facts_then(node: ZNode) -> Facts:
     written = writer_of(node.path)
-    return Facts(node.path, shown(node.data), node.version, session_name(node.owner), node.czxid, node.mzxid, None, node.t_ms, node.children, *written)
+    return Facts(
+        node.path,
+        shown(data_shown(node.path, node.data)),
+        node.version,
+        session_name(node.owner),
+        node.czxid,
+        node.mzxid,
+        None,
+        node.t_ms,
+        node.children,
+        *written,
+    )
 
 
 def _owner_names(view: View) -> dict[str, str]:

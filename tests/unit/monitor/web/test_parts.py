@@ -9,12 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from pykafka_classic.monitor.store.answers import ZNodeChange
+from pykafka_classic.monitor.store.rows import ChangeKind
 from pykafka_classic.monitor.web.assets import Assets
 from pykafka_classic.monitor.web.audit import SIZE_MAX, AuditLog, fields_shown
-from pykafka_classic.monitor.web.ensemble import addresses, server_of, watchers_in
+from pykafka_classic.monitor.web.ensemble import Told, addresses, server_of, watchers_in
 from pykafka_classic.monitor.web.exchange import Refused, Request
 from pykafka_classic.monitor.web.live import Reader
 from pykafka_classic.monitor.web.pages.others import _source, _span
+from pykafka_classic.monitor.web.secrets_of_nodes import HIDDEN, change_shown, data_shown
 from pykafka_classic.monitor.writers import WRITERS
 
 PACKAGE = resources.files("pykafka_classic.monitor.web")
@@ -110,3 +113,18 @@ def test_every_function_that_the_timeline_links_to_is_shown() -> None:
 def test_nothing_but_our_own_modules_is_shown(module: str) -> None:
     with pytest.raises(Refused):
         _source(module)
+
+
+@pytest.mark.parametrize("path", ["/config/users/alice", "/config/users/alice/clients/app", "/delegation_token/tokens/x"])
+def test_credentials_in_nodes_are_not_shown(path: str) -> None:
+    data = b'{"version":1,"config":{"SCRAM-SHA-256":"salt=...,stored_key=...,server_key=..."}}'
+    assert data_shown(path, data) == HIDDEN and data_shown(path, None) is None
+    change = ZNodeChange(1, path, ChangeKind.WRITTEN, 0, 0, 0, 0, 0, data, data)
+    assert (change_shown(change).data, change_shown(change).before) == (HIDDEN, HIDDEN)
+    assert data_shown("/config/topics/users", data) == data
+
+
+def test_an_ensemble_that_is_shut_says_how_to_open_it() -> None:
+    assert Told((), ["/a\n\t0x1\n", "/a\n\t0x2\n"], ()).watchers("/a") == (["0x1", "0x2"], "")
+    assert Told((), (), [{"/a": [7]}]).watchers("/a") == (["7"], "")
+    assert "4lw.commands.whitelist" in Told((), (), ()).watchers("/a")[1]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from pykafka_classic.cli.command import CommandFailed, Console
+from pykafka_classic.cli.command import LEAVE_MS, CommandFailed, Console
 from pykafka_classic.cli.pkc.cluster import API_TIMEOUT_MS, Cluster, cluster_options, group_names, json_option, topic_names
 from pykafka_classic.cli.pkc.main import console_of
 from pykafka_classic.cli.pkc.progress import Progress
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from pykafka_classic.clients import Consumer, ConsumerRecord, TopicPartition
 
 POLL_MS: Final = 500
-LEAVE_MS: Final = 1_000  # after Ctrl-C: to commit what was printed
 RECORDS_MAX: Final = 2_000  # of one poll
 
 

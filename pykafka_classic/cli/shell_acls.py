@@ -80,6 +80,15 @@ def _set_all(zk: ZooKeeperSession, line: Line, acl: tuple[Acl, ...], console: Co
 
 
 COMMANDS: Final = (
-    ShellCommand("getAcl", "[-s] path", _get_acl, flags="s"),
-    ShellCommand("setAcl", "[-s] [-v version] [-R] path acl", _set_acl, flags="s R", valued="v", words_min=2, check=lambda line: line.version),
+    ShellCommand("getAcl", "[-s] path", "a node's access list; -s its stat too", _get_acl, flags="s"),
+    ShellCommand(
+        "setAcl",
+        "[-s] [-v version] [-R] path acl",
+        "write an access list, scheme:id:cdrwa with commas between; -R of all below too, -v only in this version, -s print the stat",
+        _set_acl,
+        flags="s R",
+        valued="v",
+        words_min=2,
+        check=lambda line: line.version,
+    ),
 )

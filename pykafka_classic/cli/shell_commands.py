@@ -136,20 +136,54 @@ def _bytes(text: str) -> bytes:
 
 _GET: Final = "'get path [watch]' has been deprecated. Please use 'get [-s] [-w] path' instead.{}"
 _LS: Final = "'ls path [watch]' has been deprecated. Please use 'ls [-w] path' instead.{}"
+_LS2: Final = "'ls2' has been deprecated. Please use 'ls [-s] path' instead."
 _STAT: Final = "'stat path [watch]' has been deprecated. Please use 'stat [-w] path' instead.{}"
 _DELETE: Final = "'delete path [version]' has been deprecated. Please use 'delete [-v version] path' instead.{}"
 _COMMANDS: Final = (
-    ShellCommand("create", "[-s] [-e] [-c] [-t ttl] path [data] [acl]", _create, flags="s e c", valued="t", check=_check_create),
-    ShellCommand("delete", "[-v version] path", _delete, valued="v", deprecated=_DELETE, check=lambda line: line.version),
-    ShellCommand("deleteall", "path", _delete_all),
-    ShellCommand("get", "[-s] [-w] path", _get, flags="s w", deprecated=_GET),
-    ShellCommand("ls", "[-s] [-w] [-R] path", _ls, flags="s w R", deprecated=_LS),
-    ShellCommand("ls2", "path [watch]", _ls2, deprecated="'ls2' has been deprecated. Please use 'ls [-s] path' instead."),
-    ShellCommand("removewatches", "path [-c|-d|-a] [-l]", _remove_watches, flags="c d a l"),
-    ShellCommand("rmr", "path", _delete_all, deprecated="The command 'rmr' has been deprecated. Please use 'deleteall' instead."),
-    ShellCommand("set", "[-s] [-v version] path data", _set, flags="s", valued="v", words_min=2, check=lambda line: line.version),
-    ShellCommand("stat", "[-w] path", _stat, flags="w", deprecated=_STAT),
-    ShellCommand("sync", "path", _sync),
+    ShellCommand(
+        "create",
+        "[-s] [-e] [-c] [-t ttl] path [data] [acl]",
+        "make a node; -e until the session ends, -s with a number behind its name, -c until its last child is gone, -t so many ms after its last change",
+        _create,
+        flags="s e c",
+        valued="t",
+        check=_check_create,
+    ),
+    ShellCommand(
+        "delete",
+        "[-v version] path",
+        "remove a node without children; -v only in this version",
+        _delete,
+        valued="v",
+        deprecated=_DELETE,
+        check=lambda line: line.version,
+    ),
+    ShellCommand("deleteall", "path", "remove a node and all below it", _delete_all),
+    ShellCommand("get", "[-s] [-w] path", "a node's data; -s its stat too, -w tell when it changes", _get, flags="s w", deprecated=_GET),
+    ShellCommand(
+        "ls", "[-s] [-w] [-R] path", "the names of the children; -s the stat too, -R all below, -w tell when they change", _ls, flags="s w R", deprecated=_LS
+    ),
+    ShellCommand("ls2", "path [watch]", "the names of the children, and the stat", _ls2, deprecated=_LS2),
+    ShellCommand(
+        "removewatches",
+        "path [-c|-d|-a] [-l]",
+        "take back the watches of a node: -c of its children, -d of its data, else both",
+        _remove_watches,
+        flags="c d a l",
+    ),
+    ShellCommand("rmr", "path", "as deleteall", _delete_all, deprecated="The command 'rmr' has been deprecated. Please use 'deleteall' instead."),
+    ShellCommand(
+        "set",
+        "[-s] [-v version] path data",
+        "write a node's data; -v only in this version, -s print the stat",
+        _set,
+        flags="s",
+        valued="v",
+        words_min=2,
+        check=lambda line: line.version,
+    ),
+    ShellCommand("stat", "[-w] path", "a node's stat; -w tell when it changes", _stat, flags="w", deprecated=_STAT),
+    ShellCommand("sync", "path", "let the server catch up with the leader", _sync),
 )
 COMMANDS: Final = {command.name: command for command in (*_COMMANDS, *shell_acls.COMMANDS, *shell_quotas.COMMANDS, *shell_ensemble.COMMANDS)}
 """Those that ask ZooKeeper; the shell has some of its own."""

@@ -89,6 +89,22 @@ def _reconfig(zk: ZooKeeperSession, line: Line, console: Console) -> None:
 
 
 COMMANDS: Final = (
-    ShellCommand("config", "[-c] [-w] [-s]", _config, flags="c w s", words_min=0),
-    ShellCommand("reconfig", RECONFIG_USAGE, _reconfig, flags="s", valued="v file members add remove", words_min=0, check=_check_reconfig),
+    ShellCommand(
+        "config",
+        "[-c] [-w] [-s]",
+        "the ensemble's configuration; -c what clients need of it, -s the stat too, -w tell when it changes",
+        _config,
+        flags="c w s",
+        words_min=0,
+    ),
+    ShellCommand(
+        "reconfig",
+        RECONFIG_USAGE,
+        "change the ensemble, where the servers allow it",
+        _reconfig,
+        flags="s",
+        valued="v file members add remove",
+        words_min=0,
+        check=_check_reconfig,
+    ),
 )

@@ -51,6 +51,7 @@ class ShellCommand:
 
     Attributes:
         usage: behind the name, in the help.
+        purpose: what it does, for the manual.
         flags: options without a value.
         valued: options with one.
         one_of: options of which there may be one.
@@ -62,6 +63,7 @@ class ShellCommand:
 
     name: str
     usage: str
+    purpose: str
     action: Action
     flags: str = ""
     valued: str = ""

@@ -95,7 +95,16 @@ def _delete_quota(zk: ZooKeeperSession, line: Line, console: Console) -> None:
 
 
 COMMANDS: Final = (
-    ShellCommand("delquota", "[-n|-b] path", _delete_quota, flags="n b", one_of="n b"),
-    ShellCommand("listquota", "path", _list_quota),
-    ShellCommand("setquota", "-n|-b val path", _set_quota, valued="n b", one_of="n b", required="-b bytes quota, -n num quota", check=_check),
+    ShellCommand("delquota", "[-n|-b] path", "remove a quota; -n or -b only the limit of nodes or of bytes", _delete_quota, flags="n b", one_of="n b"),
+    ShellCommand("listquota", "path", "a quota, and how much of it is used", _list_quota),
+    ShellCommand(
+        "setquota",
+        "-n|-b val path",
+        "how many nodes (-n) or bytes (-b) there should be below a node: with more, the server warns in its log",
+        _set_quota,
+        valued="n b",
+        one_of="n b",
+        required="-b bytes quota, -n num quota",
+        check=_check,
+    ),
 )

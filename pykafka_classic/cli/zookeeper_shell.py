@@ -25,16 +25,18 @@ from pykafka_classic.edges.shell_requests import AddAuth
 
 USAGE: Final = "USAGE: zookeeper-shell.sh zookeeper_host:port[/path] [args...]"
 OWN: Final = {
-    "addauth": "scheme auth",
-    "close": "",
-    "connect": "host:port",
-    "help": "",
-    "history": "",
-    "printwatches": "on|off",
-    "quit": "",
-    "redo": "cmdno",
-    "watch": "path",
+    "addauth": ("scheme auth", "say who this session is: addauth digest user:password"),
+    "close": ("", "end the session; connect begins another"),
+    "connect": ("host:port", "begin a session, with another server if one is named"),
+    "help": ("", "this list"),
+    "history": ("", "the last eleven lines"),
+    "printwatches": ("on|off", "whether to tell of events; alone: say which"),
+    "quit": ("", "end the session and leave"),
+    "redo": ("cmdno", "do a line of the history again"),
+    "watch": ("path", "tell of changes of a node and its children until Ctrl-C"),
 }
+"""The shell's own: usage and purpose by name."""
+
 WITHOUT_SESSION: Final = ("connect", "quit")
 HISTORY_SHOWN: Final = 11
 TYPES: Final = {
@@ -136,7 +138,7 @@ class Shell:
 
     def _add_auth(self, words: Sequence[str]) -> None:
         if not words:
-            raise CommandFailed(f"addauth {OWN['addauth']}")
+            raise CommandFailed(f"addauth {OWN['addauth'][0]}")
         result = self.open().submit(AddAuth(words[0], words[1] if len(words) > 1 else ""))[0]
         if result.code is Code.AUTH_FAILED:  # the server has hung up
             self.close()
@@ -239,7 +241,7 @@ def split(line: str) -> list[str]:
 
 def help_text() -> str:
     """All commands."""
-    known = {name: command.usage for name, command in COMMANDS.items()} | OWN
+    known = {name: command.usage for name, command in COMMANDS.items()} | {name: usage for name, (usage, _) in OWN.items()}
     return "\n".join(["ZooKeeper -server host:port cmd args", *(f"\t{name} {usage}" for name, usage in sorted(known.items()))])
 
 

@@ -67,6 +67,7 @@ bench-parts: setup ## figures of parts: the log, the codecs of messages, groups,
 	$(VENV)/python tools/bench/controller.py
 	$(VENV)/python tools/bench/groups.py
 	$(VENV)/python tools/bench/groups_cluster.py
+	$(VENV)/python tools/bench/spark_read.py
 
 lock: ## write the lock files in requirements/ anew (needs pip-tools)
 	tools/lock.sh

@@ -6,4 +6,7 @@ if [ ! -x "$python" ]; then
     echo "There is no environment in $checkout/.venv yet: run 'make setup' in $checkout first." >&2
     exit 1
 fi
-PYTHONPATH="$checkout${PYTHONPATH:+:$PYTHONPATH}" exec "$python" -m pykafka_classic.cli "$@"
+# Ctrl-C while Python itself starts would end in a stack trace: it waits until the tool minds it, some hundredths of a second.
+held=""
+if env --block-signal=INT true 2>/dev/null; then held="env --block-signal=INT"; fi
+PYTHONPATH="$checkout${PYTHONPATH:+:$PYTHONPATH}" exec $held "$python" -m pykafka_classic.cli "$@"

@@ -14,9 +14,15 @@ INTERRUPTED: Final = 130
 USAGE: Final = "USAGE: kafka-run-class.sh NAME [argument]...\nNAME is a tool (kafka-topics), or the class that it is in Kafka (kafka.admin.TopicCommand)."
 
 
-def run() -> None:
-    """Find the tool, load it, run it. Ctrl-C ends the process without a word even while it loads."""
+def _quiet() -> None:
+    """Ctrl-C ends the process without a word also while it loads. The launcher has held it back until now."""
     signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+
+
+def run() -> None:
+    """Find the tool, load it, run it."""
+    _quiet()
     if len(sys.argv) < 2:
         sys.exit(USAGE)
     name = sys.argv[1]
@@ -29,6 +35,15 @@ def run() -> None:
     sys.argv = [name, *sys.argv[2:]]
     signal.signal(signal.SIGINT, signal.default_int_handler)
     loaded.run()
+
+
+def pkc() -> None:
+    """The console command of that name."""
+    _quiet()
+    from pykafka_classic.cli.pkc.main import run as run_pkc
+
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    run_pkc()
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ A tool is a `Tool`: its name, what it is for, its options, and a body. `execute`
 | a command line that cannot be understood | a sentence on stderr, and the nearest option | 1 |
 | `CommandFailed` and whatever else was to be expected (files, brokers, ZooKeeper) | a sentence on stderr | 1, or as the tool says |
 | Ctrl-C | nothing | 130, at once |
+| SIGTERM | nothing; what Kafka's tool would do in a shutdown hook (leave its group, tell its sums) is done | 143, at once |
 | the reader of stdout has seen enough (`| head`) | nothing | 0 |
 | a bug | a sentence on stderr; the trace where $PYKAFKA_TRACE is set | 1 |
 
@@ -18,13 +19,17 @@ Source: facts/tools.md 1; 2.8 CommandLineUtils.scala.
 
 from __future__ import annotations
 
+import _thread
+import contextlib
 import functools
 import os
+import signal
 import sys
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from io import TextIOWrapper
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn, Protocol, TypeVar
 
 from pykafka_classic.cli.command_options import HELP, VERSION, Option, Options, UsageError, help_text, parse
 
@@ -34,6 +39,9 @@ if TYPE_CHECKING:
 OK: Final = 0
 FAILED: Final = 1
 INTERRUPTED: Final = 130
+TERMINATED: Final = 143
+LEAVE_MS: Final = 1_000  # after Ctrl-C: for a client to send or commit what it has in hand, and to leave its group
+GONE_S: Final = 1.5  # after Ctrl-C: then the process ends whatever it waits for
 TRACE: Final = "PYKAFKA_TRACE"
 
 
@@ -43,6 +51,39 @@ class CommandFailed(Exception):
     def __init__(self, message: str, *, status: int = FAILED) -> None:
         super().__init__(message)
         self.status = status
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM: whatever minds Ctrl-C minds it too."""
+
+
+def status_of(stop: KeyboardInterrupt) -> int:
+    """128 and the number of the signal that it was."""
+    return TERMINATED if isinstance(stop, Terminated) else INTERRUPTED
+
+
+class Client(Protocol):
+    """A producer or a consumer."""
+
+    def close(self, *, timeout_ms: float = ...) -> None:
+        """Finish, and let go."""
+
+
+AnyClient = TypeVar("AnyClient", bound=Client)
+
+
+@contextlib.contextmanager
+def closed_in_time(client: AnyClient) -> Iterator[AnyClient]:
+    """Closes it in the end; after Ctrl-C with little patience."""
+    try:
+        yield client
+    except KeyboardInterrupt:
+        client.close(timeout_ms=LEAVE_MS)
+        raise
+    except BaseException:
+        client.close()
+        raise
+    client.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,20 +204,37 @@ def run_tool(tool: Tool) -> NoReturn:
 def run_program(main: Callable[[Sequence[str], Console], int]) -> NoReturn:
     """Run what takes a command line and a console as this process, and end it with the status that it returns."""
     console = process_console()
+    for number, untouched in ((signal.SIGINT, signal.default_int_handler), (signal.SIGTERM, signal.SIG_DFL)):
+        if signal.getsignal(number) is untouched:
+            signal.signal(number, _stop)
     try:
         status = main(sys.argv[1:], console)
         console.output.flush()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = OK
-    except KeyboardInterrupt:
-        leave_at_once()
+    except KeyboardInterrupt as stop:
+        leave_at_once(status_of(stop))
     sys.exit(status)
 
 
-def leave_at_once() -> NoReturn:
+def _stop(number: int, _: object) -> NoReturn:
+    """End the process soon: what has to be finished gets a second. The next signal ends it on the spot."""
+    for each in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(each, lambda *_: os._exit(128 + number))
+    _thread.start_new_thread(_leave_later, (128 + number,))  # threading's own would take locks, which the main thread may hold just now
+    raise KeyboardInterrupt if number == signal.SIGINT else Terminated
+
+
+def _leave_later(status: int) -> None:
+    """Nothing holds a process up for ever that is to leave: no dead broker, no reader of stdout that does not read."""
+    time.sleep(GONE_S)
+    os._exit(status)
+
+
+def leave_at_once(status: int = INTERRUPTED) -> NoReturn:
     """After Ctrl-C: what was printed is printed, no thread is waited for."""
     try:
         sys.stdout.flush()
     finally:
-        os._exit(INTERRUPTED)
+        os._exit(status)

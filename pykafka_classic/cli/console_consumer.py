@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from pykafka_classic.cli.command import FAILED, INTERRUPTED, OK, CommandFailed, Console, Tool, run_tool
+from pykafka_classic.cli.command import FAILED, LEAVE_MS, OK, CommandFailed, Console, Tool, run_tool, status_of
 from pykafka_classic.cli.command_options import Argument, Option, Options, UsageError
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 
@@ -28,7 +28,6 @@ DEFAULT_FORMATTER: Final = "kafka.tools.DefaultMessageFormatter"
 WITHOUT_END: Final = -1
 LOOK_MS: Final = 100
 PATIENCE_MS: Final = 1_000
-LEAVE_MS: Final = 2_000  # after Ctrl-C: to commit, and to leave the group
 
 OPTIONS: Final = (
     Option("topic", "The topic to read.", Argument.REQUIRED, described_as="topic"),
@@ -127,8 +126,8 @@ class Reading:
         try:
             if self._begin(offset):
                 self._print(shown)
-        except KeyboardInterrupt:
-            status, leave_ms = INTERRUPTED, LEAVE_MS
+        except KeyboardInterrupt as stop:
+            status, leave_ms = status_of(stop), LEAVE_MS
         except BrokenPipeError:
             self._consumer.close()
             raise

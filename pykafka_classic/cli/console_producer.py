@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from pykafka_classic.cli.command import OK, CommandFailed, Console, Tool, run_tool
+from pykafka_classic.cli.command import OK, CommandFailed, Console, Tool, closed_in_time, run_tool
 from pykafka_classic.cli.command_options import Argument, Option, Options, UsageError
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def body(options: Options, console: Console) -> int:
         raise CommandFailed(_unreachable(server, error)) from error
     except InvalidSetting as error:
         raise CommandFailed(str(error)) from error
-    with telling_retries(console), producer:
+    with telling_retries(console), closed_in_time(producer):
         _send(producer, options, pairs_of(options, "property"), console)
     return OK
 

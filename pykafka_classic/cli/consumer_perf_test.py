@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from pykafka_classic.cli.command import OK, CommandFailed, Console, Tool, run_tool
+from pykafka_classic.cli.command import OK, CommandFailed, Console, Tool, closed_in_time, run_tool
 from pykafka_classic.cli.command_options import Argument, Option, Options, UsageError
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def body(options: Options, console: Console) -> int:
         raise CommandFailed(f"Cannot reach the cluster at {server}: {str(error).rstrip('.')}.") from error
     except InvalidSetting as error:
         raise CommandFailed(str(error)) from error
-    with consumer:
+    with closed_in_time(consumer):
         _measure(consumer, options, console)
     return OK
 

@@ -51,7 +51,7 @@ def _section(name: str, module: ModuleType) -> str:
         lines += [paragraph.strip().replace("\n* ", "\n- "), ""]
     rows = list(_rows(module))
     if rows:
-        lines += ["| option | |", "|---|---|", *(f"| `{usage}` | {_cell(meaning)} |" for usage, meaning in sorted(rows)), ""]
+        lines += ["| option | |", "|---|---|", *(f"| `{_cell(usage)}` | {_cell(meaning)} |" for usage, meaning in sorted(rows)), ""]
     return "\n".join(lines)
 
 
@@ -72,8 +72,9 @@ def _rows(module: ModuleType) -> Iterator[tuple[str, str]]:
     """How each option is written, and its meaning."""
     if module.__name__.endswith("zookeeper_shell"):
         for command in COMMANDS.values():
-            yield f"{command.name} {command.usage}", "deprecated" if command.deprecated and "{}" not in command.deprecated else ""
-        yield from ((f"{name} {usage}".strip(), "") for name, usage in OWN.items())
+            deprecated = " (deprecated)" if command.deprecated and "{}" not in command.deprecated else ""
+            yield f"{command.name} {command.usage}", command.purpose + deprecated
+        yield from ((f"{name} {usage}".strip(), purpose) for name, (usage, purpose) in OWN.items())
         return
     if hasattr(module, "parser"):
         yield from (_argparse_row(action) for action in module.parser()._actions)

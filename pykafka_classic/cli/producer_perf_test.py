@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from pykafka_classic.cli.arguments import Arguments, execute
-from pykafka_classic.cli.command import CommandFailed, Console, run_program
+from pykafka_classic.cli.command import CommandFailed, Console, closed_in_time, run_program
 from pykafka_classic.cli.perf_statistics import Statistics
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def _measure(producer: Producer, options: Namespace, payloads: Sequence[bytes], 
         if line is not None:
             console.say(line)
 
-    with producer, _Transactions(producer, options.transaction_duration_ms / 1000) as transactions:
+    with closed_in_time(producer), _Transactions(producer, options.transaction_duration_ms / 1000) as transactions:
         for number in range(options.num_records):
             transactions.next()
             value = payloads[0] if len(payloads) == 1 else random.choice(payloads)

@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from pykafka_classic.cli.arguments import Arguments, execute, one_of_servers
-from pykafka_classic.cli.command import CommandFailed, Console, run_program
+from pykafka_classic.cli.command import CommandFailed, Console, closed_in_time, run_program
 from pykafka_classic.cli.verifiable_producer import FOR_EVER, Journal
 
 if TYPE_CHECKING:
@@ -95,11 +95,11 @@ class Reading:
         self._journal.tell("startup_complete")
         self._consumer.subscribe([self._options.topic], on_assigned=self._told("partitions_assigned"), on_revoked=self._told("partitions_revoked"))
         try:
-            while self._options.max_messages < 0 or self._count < self._options.max_messages:
-                left = None if self._options.max_messages < 0 else self._options.max_messages - self._count
-                self._read(self._consumer.poll(timeout_ms=POLL_MS, max_records=left))
+            with closed_in_time(self._consumer):
+                while self._options.max_messages < 0 or self._count < self._options.max_messages:
+                    left = None if self._options.max_messages < 0 else self._options.max_messages - self._count
+                    self._read(self._consumer.poll(timeout_ms=POLL_MS, max_records=left))
         finally:
-            self._consumer.close()
             self._journal.tell("shutdown_complete")
 
     def _told(self, name: str) -> Any:

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from pykafka_classic.cli.arguments import Arguments, execute, one_of_servers
-from pykafka_classic.cli.command import CommandFailed, Console, run_program
+from pykafka_classic.cli.command import CommandFailed, Console, closed_in_time, run_program
 
 if TYPE_CHECKING:
     from pykafka_classic.client.producing.delivery import RecordMetadata
@@ -70,7 +70,7 @@ class Sending:
         began = time.monotonic()
         self._journal.tell("startup_complete")
         try:
-            with producer:
+            with closed_in_time(producer):
                 self._send_all(producer, began)
         finally:
             self._journal.tell("shutdown_complete")

@@ -13,8 +13,9 @@ from types import TracebackType
 from typing import Final, Self
 
 from pykafka_classic.cli.command import CommandFailed
-from pykafka_classic.common.zookeeper import Code, Create, Delete, Exists, GetChildren, GetData, Request, Result, SetData
+from pykafka_classic.common.zookeeper import Code, Create, Delete, Exists, GetChildren, GetData, Result, SetData
 from pykafka_classic.edges.blocking_zookeeper import BlockingZooKeeper
+from pykafka_classic.edges.shell_requests import AnyRequest
 from pykafka_classic.edges.zookeeper import ZooKeeperUnavailable
 from zk_schema import config_changes, configs
 from zk_schema.configs import ConfigEntity
@@ -68,7 +69,7 @@ class ZooKeeperSession:
         """End the session."""
         self._zk.close()
 
-    def submit(self, *requests: Request) -> list[Result]:
+    def submit(self, *requests: AnyRequest) -> list[Result]:
         """All answers, in order; the requests are pipelined. Other codes than OK are the caller's to look at, but for a lost session."""
         try:
             results = self._zk.wait(self._zk.zk.submit(requests), seconds=ANSWER_S)
@@ -78,7 +79,7 @@ class ZooKeeperSession:
             raise CommandFailed(f"The session with ZooKeeper at {self.connect} has ended before it answered.")
         return results
 
-    def one(self, request: Request, *accepted: Code) -> Result:
+    def one(self, request: AnyRequest, *accepted: Code) -> Result:
         """One answer, of code OK or accepted; CommandFailed for any other."""
         return _checked(self.submit(request)[0], accepted)
 

@@ -28,7 +28,10 @@ class Code(IntEnum):
 
     OK = 0
     CONNECTION_LOSS = -4
+    UNIMPLEMENTED = -6
     BAD_ARGUMENTS = -8
+    NEW_CONFIG_NO_QUORUM = -13
+    RECONFIG_IN_PROGRESS = -14
     NO_NODE = -101
     NO_AUTH = -102
     BAD_VERSION = -103
@@ -36,6 +39,10 @@ class Code(IntEnum):
     NODE_EXISTS = -110
     NOT_EMPTY = -111
     SESSION_EXPIRED = -112
+    INVALID_ACL = -114
+    AUTH_FAILED = -115
+    NO_WATCHER = -121
+    RECONFIG_DISABLED = -123
     RUNTIME_INCONSISTENCY = -2  # an operation of a multi that was not tried because another one failed
 
 

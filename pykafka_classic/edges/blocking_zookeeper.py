@@ -17,7 +17,8 @@ from types import TracebackType
 from typing import Any, Final, Self, TypeVar
 
 from pykafka_classic.common.promise import Promise
-from pykafka_classic.common.zookeeper import Request, Result, SessionEvent, WatchEvent
+from pykafka_classic.common.zookeeper import Result, SessionEvent, WatchEvent
+from pykafka_classic.edges.shell_requests import AnyRequest
 from pykafka_classic.edges.signals import NOTICED_S, for_the_main_thread
 from pykafka_classic.edges.zookeeper import KazooZooKeeper, ZooKeeperSettings
 
@@ -115,11 +116,11 @@ class BlockingZooKeeper:
             raise TimeoutError(f"no answer from ZooKeeper within {seconds:g} s")
         return promise.result()
 
-    def submit(self, *requests: Request) -> list[Result]:
+    def submit(self, *requests: AnyRequest) -> list[Result]:
         """Send all, pipelined, and wait for all answers."""
         return self.wait(self.zk.submit(requests))
 
-    def one(self, request: Request) -> Result:
+    def one(self, request: AnyRequest) -> Result:
         """Send one and wait for its answer."""
         return self.submit(request)[0]
 

@@ -10,6 +10,7 @@ into it, perhaps queued for a slow consumer, is gone. Until then a deleted segme
 from __future__ import annotations
 
 import ctypes
+import errno
 import fcntl
 import os
 import posixpath
@@ -18,6 +19,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeAlias
 
 Buffer: TypeAlias = "bytes | bytearray | memoryview"
+
+# How often a directory's removal begins anew because another thread writes in it.
+REMOVALS_MAX: Final = 10
 
 # The kernel takes no more buffers in one call (IOV_MAX).
 BUFFERS_PER_WRITE: Final = os.sysconf("SC_IOV_MAX")
@@ -245,9 +249,17 @@ class DiskFileSystem:
         os.remove(path)
 
     def remove_tree(self, path: str) -> None:
-        """Remove a directory and all in it; fine where absent."""
-        if os.path.lexists(path):
-            shutil.rmtree(path)
+        """Remove a directory and all in it; fine where absent, and where another thread still writes a file in it."""
+        for _ in range(REMOVALS_MAX):
+            try:
+                if os.path.lexists(path):
+                    shutil.rmtree(path)
+                return
+            except OSError as error:
+                # A temporary file took its real name between the listing and the removal, or came after the listing: look again.
+                if error.errno not in (errno.ENOENT, errno.ENOTEMPTY):
+                    raise
+        shutil.rmtree(path)
 
     def sync_directory(self, path: str) -> None:
         """fsync a directory, so that renames in it last."""

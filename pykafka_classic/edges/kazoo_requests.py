@@ -11,7 +11,7 @@ import logging
 import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final, assert_never
+from typing import Any, Final, Protocol, assert_never
 
 from kazoo.protocol import serialization
 from kazoo.security import OPEN_ACL_UNSAFE
@@ -36,6 +36,15 @@ SET_WATCHES_MAX_BYTES: Final = 128 * 1024
 
 _INT: Final = struct.Struct(">i")
 _LONG: Final = struct.Struct(">q")
+
+
+class WithPath(Protocol):
+    """A request about one node."""
+
+    @property
+    def path(self) -> str:
+        """The node's."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +93,7 @@ def set_watches(relative_zxid: int, data: set[str], exist: set[str], child: set[
         yield SetWatches(relative_zxid, tuple(piece[0]), tuple(piece[1]), tuple(piece[2]))
 
 
-def check_request(request: Request, max_bytes: int) -> str | None:
+def check_request(request: WithPath | Multi, max_bytes: int) -> str | None:
     """Why this request must not be sent, or None.
 
     ZooKeeper drops the connection of a client that sends too much, so such a request would be lost and sent again for ever.
@@ -148,9 +157,9 @@ def from_kazoo(request: Request, answer: KazooAnswer, chroot: str) -> Result:
     match request:
         case GetData(path):
             data, stat = answer
-            return Result(Code.OK, path, data=data, stat=_stat(stat))
+            return Result(Code.OK, path, data=data, stat=stat_of(stat))
         case Exists(path):
-            return Result(Code.OK, path, stat=_stat(answer)) if answer is not None else Result(Code.NO_NODE, path)
+            return Result(Code.OK, path, stat=stat_of(answer)) if answer is not None else Result(Code.NO_NODE, path)
         case GetChildren(path):
             return Result(Code.OK, path, children=tuple(answer))
         case Multi(operations):
@@ -171,7 +180,7 @@ def _operation_result(operation: Create | SetData | Delete | Check, answer: Kazo
         return Result(code_of(answer), operation.path)
     if isinstance(operation, Create):
         return Result(Code.OK, unprefixed(chroot, answer))
-    return Result(Code.OK, operation.path, stat=_stat(answer) if isinstance(operation, SetData) else None)
+    return Result(Code.OK, operation.path, stat=stat_of(answer) if isinstance(operation, SetData) else None)
 
 
 def code_of(error: Exception) -> Code:
@@ -188,7 +197,8 @@ def code_of(error: Exception) -> Code:
         return Code.BAD_ARGUMENTS
 
 
-def _stat(stat: Any) -> Stat:
+def stat_of(stat: Any) -> Stat:
+    """The seam's stat."""
     return Stat(
         czxid=stat.czxid,
         mzxid=stat.mzxid,

@@ -23,16 +23,17 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from kazoo.client import KazooClient
-from kazoo.exceptions import KazooException
+from kazoo.exceptions import AuthFailedError, KazooException
 from kazoo.handlers.threading import SequentialThreadingHandler
 from kazoo.protocol.states import EventType, KazooState
 from kazoo.retry import KazooRetry, RetryFailedError
 
-from pykafka_classic.common.zookeeper import Code, Exists, GetChildren, GetData, Request, Result, WatchEvent, WatchKind
-from pykafka_classic.edges import kazoo_requests
+from pykafka_classic.common.zookeeper import Code, Exists, GetChildren, GetData, Result, WatchEvent, WatchKind
+from pykafka_classic.edges import kazoo_requests, shell_requests
 from pykafka_classic.edges.kazoo_plumbing import BufferedSocket, HandOver, select_buffered
 from pykafka_classic.edges.kazoo_requests import KazooAnswer
 from pykafka_classic.edges.reactor import ReactorLoop
+from pykafka_classic.edges.shell_requests import AddAuth, AnyRequest, GetConfig, RemovedWatches, RemoveWatches
 
 log = logging.getLogger("kafka.zookeeper.ZooKeeperClient")
 
@@ -118,7 +119,7 @@ class KazooSession:
         """Begin to connect, for ever."""
         self._client.start_async()
 
-    def send(self, request: Request, on_result: Callable[[Result], None]) -> bool:
+    def send(self, request: AnyRequest, on_result: Callable[[Result], None]) -> bool:
         """Hand a request to kazoo; False where there is no connection now.
 
         `on_result` is called on the reactor thread, in the order of sending, unless the session ends before.
@@ -128,7 +129,7 @@ class KazooSession:
                 return False
             answer = _Answer(self, request, on_result)
             # _call is kazoo's one way to send any request; its public methods are wrappers around it.
-            self._client._call(kazoo_requests.to_kazoo(request, self._settings.chroot, self._watch_fired), answer)
+            self._client._call(shell_requests.any_to_kazoo(request, self._settings.chroot, self._watch_fired), answer)
         return True
 
     def abandon(self) -> None:
@@ -190,15 +191,38 @@ class KazooSession:
         if self._ended or answer.delivered or request is None or on_result is None:
             return
         answer.delivered = True
-        path = getattr(request, "path", "")
-        result = kazoo_requests.from_kazoo(request, value, self._settings.chroot) if error is None else Result(kazoo_requests.code_of(error), path)
-        self._note_watch(request, result)
-        on_result(result)
+        on_result(self._result(request, value, error))
 
-    def _note_watch(self, request: Request, result: Result) -> None:
-        if not isinstance(request, GetData | Exists | GetChildren) or not request.watch:
-            return
+    def _result(self, request: AnyRequest, value: KazooAnswer, error: Exception | None) -> Result:
+        if isinstance(error, AuthFailedError) and isinstance(request, AddAuth):
+            return Result(Code.AUTH_FAILED, request.path)  # for any other request it is a way to say that the session is over
+        if error is not None:
+            return Result(kazoo_requests.code_of(error), getattr(request, "path", ""))
+        result = shell_requests.any_from_kazoo(request, value, self._settings.chroot)
+        match request:
+            case AddAuth(scheme, auth):
+                self._client.auth_data.add((scheme, auth))  # kazoo says it again on every later connection
+            case RemoveWatches():
+                return self._without_watches(request)
+            case GetData() | Exists() | GetChildren() | GetConfig() if request.watch:
+                self._note_watch(request, result)
+        return result
+
+    def _without_watches(self, request: RemoveWatches) -> RemovedWatches:
         path = kazoo_requests.prefixed(self._settings.chroot, request.path)
+        data = request.of_data and path in self._data_watches | self._exist_watches
+        child = request.of_children and path in self._child_watches
+        if data:
+            self._data_watches.discard(path)
+            self._exist_watches.discard(path)
+            self._client._data_watchers.pop(path, None)
+        if child:
+            self._child_watches.discard(path)
+            self._client._child_watchers.pop(path, None)
+        return RemovedWatches(Code.OK, request.path, data_watch=data, child_watch=child)
+
+    def _note_watch(self, request: GetData | Exists | GetChildren | GetConfig, result: Result) -> None:
+        path = request.path if isinstance(request, GetConfig) else kazoo_requests.prefixed(self._settings.chroot, request.path)
         if result.ok:
             (self._child_watches if isinstance(request, GetChildren) else self._data_watches).add(path)
         elif isinstance(request, Exists) and result.code is Code.NO_NODE:
@@ -243,7 +267,7 @@ class _Answer:
 
     __slots__ = ("_session", "delivered", "on_result", "request")
 
-    def __init__(self, session: KazooSession, request: Request | None, on_result: Callable[[Result], None] | None) -> None:
+    def __init__(self, session: KazooSession, request: AnyRequest | None, on_result: Callable[[Result], None] | None) -> None:
         self._session = session
         self.request = request
         self.on_result = on_result

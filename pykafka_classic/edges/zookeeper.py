@@ -19,10 +19,11 @@ from kazoo.client import KazooClient
 from kazoo.retry import KazooRetry
 
 from pykafka_classic.common.promise import Promise, spawn
-from pykafka_classic.common.zookeeper import Code, Create, Request, Result, SessionEvent, WatchEvent
+from pykafka_classic.common.zookeeper import Code, Create, Result, SessionEvent, WatchEvent
 from pykafka_classic.edges import kazoo_requests
 from pykafka_classic.edges.kazoo_session import KazooSession, SessionSettings
 from pykafka_classic.edges.reactor import ReactorLoop
+from pykafka_classic.edges.shell_requests import AnyRequest
 
 if TYPE_CHECKING:  # a tool that speaks to ZooKeeper needs no broker's keys, and they take time to load
     from pykafka_classic.common.config import KafkaConfig
@@ -92,7 +93,7 @@ class _Batch:
 class _Pending:
     """One request on its way."""
 
-    request: Request
+    request: AnyRequest
     batch: _Batch
     index: int
 
@@ -208,7 +209,7 @@ class KazooZooKeeper:
 
     # requests
 
-    def submit(self, requests: Sequence[Request]) -> Promise[list[Result]]:
+    def submit(self, requests: Sequence[AnyRequest]) -> Promise[list[Result]]:
         """Send all, pipelined; answers in the order of the requests."""
         if not requests:
             return Promise.resolved([])

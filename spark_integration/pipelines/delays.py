@@ -23,6 +23,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.streaming.query import StreamingQuery
@@ -36,7 +37,7 @@ from spark_integration.pipelines.delay_statistics import delays, with_names
 from spark_integration.pipelines.flight_rows import judged, with_rows
 from spark_integration.pipelines.progress import Table, Written
 from spark_integration.pipelines.result_rows import to_records
-from spark_integration.pipelines.sessions import DEPARTURES, SOURCE, add_common_options, plan_of, session, source_options
+from spark_integration.pipelines.sessions import DEPARTURES, SOURCE, add_common_options, in_a_sentence, plan_of, session, source_options
 
 POLL_S: Final = 1
 
@@ -146,6 +147,9 @@ def run(arguments: Sequence[str]) -> int:
         for number in (signal.SIGINT, signal.SIGTERM) if options.every else ():
             signal.signal(number, lambda *_: asked_to_stop.set())
         follow(query, Table(job.written, lambda line: print(line, flush=True)), asked_to_stop)
+    except PySparkException as error:
+        print(in_a_sentence(error), file=sys.stderr)
+        return 1
     finally:
         spark.stop()
     return 0

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from typing import Final
 
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from spark_integration import register
@@ -61,6 +63,12 @@ def _pair(text: str) -> tuple[str, str]:
     if not name or not equals:
         raise argparse.ArgumentTypeError(f"{text!r} is not of the form NAME=VALUE")
     return name, value
+
+
+def in_a_sentence(error: PySparkException) -> str:
+    """What our source says is wrong, without the stack traces in which Spark wraps it; all of it where it was not our source."""
+    own = re.findall(r"^(?:spark_integration|pykafka_classic)\.[\w.]+: (.+)", str(error), re.MULTILINE)
+    return own[0] if own else str(error)
 
 
 def plan_of(records: DataFrame) -> BatchPlan:

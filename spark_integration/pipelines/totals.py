@@ -15,6 +15,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812
 
@@ -26,7 +27,7 @@ from spark_integration.pipelines.delay_statistics import KEYS, MEASURES, added_u
 from spark_integration.pipelines.flight_rows import with_rows
 from spark_integration.pipelines.plain_count import Counted, Delays, count_plainly, differences, summed
 from spark_integration.pipelines.result_rows import from_records, latest
-from spark_integration.pipelines.sessions import SOURCE, add_common_options, plan_of, session, source_options
+from spark_integration.pipelines.sessions import SOURCE, add_common_options, in_a_sentence, plan_of, session, source_options
 
 DIFFERENCES_SHOWN_MAX: Final = 20
 
@@ -132,6 +133,9 @@ def run(arguments: Sequence[str]) -> int:
         airlines = {row.carrier: row.airline for row in job.results().select("carrier", "airline").distinct().collect()}
         print(*table(totals, late, airlines), "", *_told_letters(job), sep="\n", flush=True)
         wrong = [*(_check_tables(job, options.tables) if options.tables else ()), *(_check_file(totals, options.compare) if options.compare else ())]
+    except PySparkException as error:
+        print(in_a_sentence(error), file=sys.stderr)
+        return 1
     finally:
         spark.stop()
     print(*wrong[:DIFFERENCES_SHOWN_MAX], sep="\n", end="\n" if wrong else "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import resource
 import signal
@@ -129,6 +130,47 @@ def test_directories_are_made_listed_renamed_and_removed(disk: DiskFileSystem, t
     disk.remove_tree(f"{tmp_path}/c")
     disk.remove_tree(f"{tmp_path}/c")
     assert disk.list(str(tmp_path)) == []
+
+
+def test_a_directory_is_removed_while_a_file_in_it_takes_its_real_name(disk: DiskFileSystem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The writer of small files is another thread than the one that removes a deleted log."""
+    disk.make_directory(f"{tmp_path}/a")
+    Path(tmp_path, "a", "x.tmp").touch()
+    unlink = os.unlink
+
+    def renamed_first(name: str, *, dir_fd: int | None = None) -> None:
+        if name == "x.tmp":
+            os.replace(f"{tmp_path}/a/x.tmp", f"{tmp_path}/a/x")
+        unlink(name, dir_fd=dir_fd)
+
+    monkeypatch.setattr(os, "unlink", renamed_first)
+    disk.remove_tree(f"{tmp_path}/a")
+    assert disk.list(str(tmp_path)) == []
+
+
+def test_a_directory_is_removed_although_a_file_comes_late(disk: DiskFileSystem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    disk.make_directory(f"{tmp_path}/a")
+    rmdir, late = os.rmdir, [Path(tmp_path, "a", "late")]
+
+    def written_first(name: str, *, dir_fd: int | None = None) -> None:
+        if late:
+            late.pop().touch()
+        rmdir(name, dir_fd=dir_fd)
+
+    monkeypatch.setattr(os, "rmdir", written_first)
+    disk.remove_tree(f"{tmp_path}/a")
+    assert disk.list(str(tmp_path)) == []
+
+
+def test_a_directory_that_cannot_be_removed_is_told(disk: DiskFileSystem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    disk.make_directory(f"{tmp_path}/a")
+
+    def refuse(_: str, *, dir_fd: int | None = None) -> None:
+        raise OSError(errno.EIO, "a dead disk")
+
+    monkeypatch.setattr(os, "rmdir", refuse)
+    with pytest.raises(OSError, match="a dead disk"):
+        disk.remove_tree(f"{tmp_path}/a")
 
 
 def test_modification_time_is_set_to_the_millisecond(disk: DiskFileSystem, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ class Compared(Enum):
 
     NOTHING = "nothing"
     STATUS = "the exit status"
+    STDERR = "stderr"
     STATUS_AND_STDOUT = "exit status and stdout"
     SHAPE = "everything, but of numbers only how precise they are"
     COUNTS = "everything, but of replicas their number"
@@ -33,8 +34,14 @@ _FILE: Final = Difference(Compared.STATUS_AND_STDOUT, "the sentence says what is
 _JSON: Final = Difference(Compared.STATUS, "Python's parser says in its own words what is wrong with the JSON")
 _SAYS_WHY: Final = Difference(Compared.STATUS_AND_STDOUT, "our sentence gives the reason, which stands in the middle of Kafka's stack trace")
 _HELP: Final = Difference(Compared.STATUS_AND_STDOUT, "the list of commands is that of our shell")
-_NOT_THERE: Final = Difference(Compared.NOTHING, "access lists, container nodes and the ensemble's own configuration are not served by our shell")
-_FEWER: Final = Difference(Compared.STATUS, "the container node /e/c is not there")
+_FEWER: Final = Difference(
+    Compared.STATUS, "the ephemeral node /e/x is gone with the session that made it: ours is ended by the tool, Apache's when its time is up"
+)
+_GOES_ON: Final = Difference(Compared.STDERR, "the shell says what is wrong with the line and goes on; Apache's ends with a stack trace")
+_EARLY: Final = Difference(Compared.STDERR, "in the recording the tool was done before it had heard of its connection")
+_EXISTS: Final = Difference(
+    Compared.NOTHING, "the ZooKeeper that our clusters bring along (3.9) lets only readers of a node ask for its stat; the same without access lists: -odd"
+)
 _WAITS: Final = Difference(Compared.STATUS_AND_STDOUT, "Kafka waits without a word for what is not there; ours says so")
 _COMMITS: Final = Difference(Compared.STATUS, "how many commits there are depends on how often the group's members commit")
 _USAGE: Final = Difference(Compared.STATUS, "usage texts are our own words")
@@ -116,13 +123,26 @@ DIFFERENCES: Final[dict[str, dict[str, Difference]]] = {
     "zookeeper-shell": {"frobnicate": _HELP, "help": _HELP, "nobody": _UNREACHABLE},
     "zookeeper-shell-more": {
         **dict.fromkeys(("getEphemerals", "getAllChildrenNumber", "version", "no command"), _HELP),
-        **dict.fromkeys(("getAcl", "getAcl -s", "create container", "config"), _NOT_THERE),
-        "rmr": Difference(Compared.NOTHING, "the node to remove is the container that could not be made"),
-        "create child": Difference(Compared.STATUS, "in the recording the tool was done before it had heard of its connection"),
-        "ls -s": _FEWER,
-        "ls -R /": _FEWER,
-        "ls2": _FEWER,
+        "create child": _EARLY,
+        **dict.fromkeys(("ls -s", "ls -R /", "ls2", "getAcl -s"), _FEWER),
         "quoted": Difference(Compared.STATUS, "an escaped quote in a quoted word stays in it"),
+    },
+    "zookeeper-shell-rest": {
+        "setAcl one colon": _EARLY,
+        **dict.fromkeys(("without auth stat", "removewatches any", "stat -w"), _EXISTS),
+        **dict.fromkeys(("setquota", "setquota again", "setquota of child", "listquota", "listquota both", "listquota after"), _EXISTS),
+        **dict.fromkeys(("listquota after both", "delquota -n", "delquota -b", "delquota"), _EXISTS),
+        "ls quota": _EXISTS,
+        "redo": _GOES_ON,
+        "delete with version": _GOES_ON,
+        "printwatches": Difference(Compared.LINES, "in the recording the tool hears of its connection only behind the first commands"),
+    },
+    "zookeeper-shell-odd": {
+        "closed": _HELP,
+        "quota bad path": Difference(Compared.NOTHING, "ours says that q is no path"),
+        "delete all": Difference(Compared.STATUS_AND_STDOUT, "refused as well, but in a sentence that says why"),
+        "reconfig no file": _FILE,
+        "watches": Difference(Compared.LINES, "in the recording watches are told of in the midst of what the next command prints"),
     },
     "kafka-leader-election": {"version": _VERSION},
     "kafka-preferred-replica-election": {"nobody": _UNREACHABLE, "in progress": _SAYS_WHY},

@@ -46,6 +46,7 @@ WITHOUT_OPTIONS: Final[dict[str, Program]] = {
     "kafka-verifiable-consumer": verifiable_consumer.main,
     "kafka-verifiable-producer": verifiable_producer.main,
     "kafka.tools.UpdateOffsetsInZK": update_offsets_in_zk.main,
+    "org.apache.kafka.tools.ProducerPerformance": producer_perf_test.main,
     "zookeeper-shell": zookeeper_shell.main,
 }
 Case = dict[str, Any]
@@ -68,6 +69,8 @@ class Outcome:
                 return Outcome(0, "", "")
             case Compared.STATUS:
                 return Outcome(self.status, "", "")
+            case Compared.STDERR:
+                return Outcome(0, "", self.stderr)
             case Compared.STATUS_AND_STDOUT:
                 return Outcome(self.status, self.stdout, "")
             case Compared.SHAPE:
@@ -168,20 +171,21 @@ class Replay:
     def _found(self, case: Case) -> Outcome:
         tool = tool_named(case["argv"][0])
         assert tool is not None
-        status, stdout, stderr = run(tool, self._arguments(case["argv"][1:]), case["stdin"])
+        status, stdout, stderr = run(tool, self._arguments(case["argv"][1:]), self._here(case["stdin"] or ""))
         names = {self._cluster.zookeeper.address: "@ZK@", self._nobody: "@NOBODY@", str(self._folder): "{DIR}", str(self._folder.parent): "{DIR}"}
         names |= {f"127.0.0.1:{port}": f"@BROKER{number}@" for number, port in enumerate(self._cluster.ports)}
         return Outcome(status, *(cli_masks.of_ours(cli_masks.alike(text, names)) for text in (stdout, stderr)))
 
-    def _arguments(self, words: Sequence[str]) -> list[str]:
-        def here(word: str) -> str:
-            word = word.replace(self._zookeeper, self._cluster.zookeeper.address).replace("{DIR}", str(self._folder))
-            word = word.replace(f"127.0.0.1:{self._first + NOBODY}", self._nobody)
-            for number, port in enumerate(self._cluster.ports):
-                word = word.replace(f"127.0.0.1:{self._first + number}", f"127.0.0.1:{port}")
-            return word
+    def _here(self, text: str) -> str:
+        """A text with this cluster's addresses."""
+        text = text.replace(self._zookeeper, self._cluster.zookeeper.address).replace("{DIR}", str(self._folder))
+        text = text.replace(f"127.0.0.1:{self._first + NOBODY}", self._nobody)
+        for number, port in enumerate(self._cluster.ports):
+            text = text.replace(f"127.0.0.1:{self._first + number}", f"127.0.0.1:{port}")
+        return text
 
-        found = [here(word) for word in words]
+    def _arguments(self, words: Sequence[str]) -> list[str]:
+        found = [self._here(word) for word in words]
         # The recorded consumers waited for Java to get going; to see that nothing more comes, less is enough.
         return [IDLE_MS if word in ("4000", "5000", "6000") and before == "--timeout-ms" else word for before, word in zip(["", *found], found, strict=False)]
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import pty
 import select
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -22,6 +25,7 @@ from click.shell_completion import ShellComplete
 
 from pykafka_classic.cli.command import Console
 from pykafka_classic.cli.pkc.main import COMPLETE, NAME, execute, pkc
+from pykafka_classic.cli.pkc.progress import GONE
 from pykafka_classic.client.admin.configs import ConfigChange, ConfigResource
 from pykafka_classic.client.admin.topics import NewTopic
 from pykafka_classic.common.topic_partition import TopicPartition
@@ -31,6 +35,7 @@ from pykafka_classic.edges.blocking_zookeeper import BlockingZooKeeper
 from pykafka_classic.edges.child_processes import free_ports, wait_until
 from pykafka_classic.protocol.config_numbers import AlterOp
 from pykafka_classic.testing.cluster import LocalCluster
+from tests.integration import shells
 from zk_schema import consumers
 
 PKC: Final = [sys.executable, "-m", "pykafka_classic.cli.pkc.main"]
@@ -260,6 +265,17 @@ class TestTheCluster:
         assert [item.value for item in ShellComplete(pkc, {}, NAME, COMPLETE).get_completions(before, incomplete)] == proposed
 
 
+@pytest.mark.usefixtures("topics")
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_tab_completes_at_a_real_shell(cluster: LocalCluster, tmp_path: Path, shell: str) -> None:
+    if not shells.is_there(shell):
+        pytest.skip(f"{shell} is not installed")
+    with shells.Shell(shell, tmp_path, Path(sys.executable).parent, {"PKC_BROKERS": cluster.bootstrap}) as typing:
+        for typed, completed in (("pkc con", "pkc consume"), ("pkc consume fl", "pkc consume flights"), ("pkc lag radi", "pkc lag radio")):
+            assert typing.completed(typed) == completed
+        assert typing.completed("pkc znodes --wat") == "pkc znodes --watch"
+
+
 def test_the_shells_script_asks_by_a_variable(cluster: LocalCluster) -> None:
     done = run_process(_PKC_COMPLETE="bash_complete", COMP_WORDS="pkc znodes --w", COMP_CWORD="2")
     assert (done.returncode, done.stdout, done.stderr) == (0, b"plain,--watch\n", b"")
@@ -358,6 +374,24 @@ def test_ctrl_c_never_reaches_a_thread_that_cannot_hear_it(cluster: LocalCluster
     assert all(int(mask, 16) >> (signal.SIGINT - 1) & 1 for mask in others())
 
 
+def on_a_terminal(*words: str, stdout: int = subprocess.DEVNULL) -> tuple[bytes, int]:
+    """What a command shows on a terminal that is its stderr, to its end; and its exit status."""
+    end, other = pty.openpty()
+    try:
+        fcntl.ioctl(other, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+        process = subprocess.Popen([*PKC, *words], stdin=subprocess.DEVNULL, stdout=stdout, stderr=other, env=ENVIRONMENT | {"TERM": "xterm"})
+        os.close(other)
+        shown, deadline = b"", time.monotonic() + 60
+        while time.monotonic() < deadline:
+            try:
+                shown += os.read(end, 65536)
+            except OSError:  # the terminal's other side is closed: the command has ended
+                break
+        return shown, process.wait(10)
+    finally:
+        os.close(end)
+
+
 @pytest.mark.usefixtures("topics")
 class TestWhatGoesOn:
     """Commands that last until Ctrl-C."""
@@ -412,6 +446,25 @@ class TestWhatGoesOn:
         text = reading(following, until=b"ISR of told-0 expanded to brokers 0, 2: broker 2 came in")
         assert f"Broker 2 joined, at 127.0.0.1:{cluster.ports[2]}".encode() in text
         interrupt(following)
+
+    def test_long_work_has_a_bar_on_a_terminal_that_is_gone_at_the_end(self, cluster: LocalCluster, tmp_path: Path) -> None:
+        (tmp_path / "lines").write_bytes(b"".join(b"line %d\n" % number for number in range(2_000)))
+        shown, status = on_a_terminal("produce", "barred", str(tmp_path / "lines"), "--create", "-b", cluster.bootstrap)
+        assert status == 0
+        assert b"barred  [####" in shown and b"100%" in shown
+        left = shown.rpartition(GONE.encode())[2]
+        assert left.strip() == b"2000 records written to barred"  # what is said at the end stands where the bar was
+
+        shown, status = on_a_terminal("consume", "barred", "-e", "-b", cluster.bootstrap)
+        assert (status, b"100%" in shown, shown.endswith(GONE.encode())) == (0, True, True)
+
+    def test_there_is_no_bar_with_json_or_where_records_are_read_by_a_person(self, cluster: LocalCluster) -> None:
+        assert on_a_terminal("consume", "one", "-e", "--json", "-b", cluster.bootstrap) == (b"", 0)
+        end, other = pty.openpty()
+        shown, status = on_a_terminal("consume", "one", "-e", "-b", cluster.bootstrap, stdout=other)
+        os.close(other)
+        os.close(end)
+        assert (shown, status) == (b"", 0)
 
     def test_a_terminal_gets_colours_and_a_pipe_none(self, cluster: LocalCluster, started: Any) -> None:
         end, other = pty.openpty()

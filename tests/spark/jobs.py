@@ -19,6 +19,7 @@ from pykafka_classic.testing.cluster import LocalCluster
 
 SPARK_SETTINGS: Final[dict[str, str | int | bool | float | None]] = {
     "spark.driver.memory": "1g",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto",  # short runs: the compilers would cost more than they give
     "spark.ui.enabled": "false",
     "spark.sql.shuffle.partitions": "2",
     "spark.driver.host": "127.0.0.1",

@@ -19,7 +19,7 @@ WITHOUT_MIRROR = {"families", "sequential", "errors", "paths_to_create", "partit
 TESTED_IN = {"edges": "tests/edges", "testing": "tests/integration"}
 
 LAUNCHER = re.compile(r'#!/bin/sh\nexec "\$\(dirname "\$\(readlink -f "\$0"\)"\)/kafka-run-class\.sh" (\w+) "\$@"\n')
-COMMANDS_OF_OUR_OWN = {"pkc": "pykafka_classic.cli.pkc.main:run"}  # not one of Kafka's
+COMMANDS_OF_OUR_OWN = {"pkc": "pykafka_classic.cli.__main__:pkc"}  # not one of Kafka's
 SCRIPTS_OF_THEIR_OWN = {"kafka-run-class.sh", "setup.sh", "lock.sh"}
 
 

@@ -34,6 +34,7 @@ from comparison.results import Results
 from comparison.sides import OURS, Side, make_cluster
 from comparison.workloads import Load, Workload
 
+from pykafka_classic.edges.child_processes import StartFailed
 from pykafka_classic.testing.apache import JarsNotFetched, broker_class_path
 
 ALL: Final = [*throughput.WORKLOADS, *latency.WORKLOADS, *cluster_life.WORKLOADS]
@@ -98,10 +99,10 @@ def run_workload(workload: Workload, sides: list[Side], options: argparse.Namesp
         for number in range(rounds):
             for side in sides if number % 2 == 0 else sides[::-1]:  # neither is always the first
                 results.add(workload, is_ours=side.kind == OURS, values=workload.run(side, load))
-    except (BenchFailed, TimeoutError) as failure:
+        for side in sides:
+            side.forget_filled()
+    except (BenchFailed, TimeoutError, StartFailed) as failure:
         results.failures.append(f"{workload.name}: {failure}")
-    for side in sides:
-        side.forget_filled()
     prefix = f"{workload.name}."
     print(", ".join(f"{key.removeprefix(prefix)} {_ratio(each.ratio)}" for key, each in results.rows.items() if key.startswith(prefix)), flush=True)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from pykafka_classic.cli.command import CommandFailed, Console
+from pykafka_classic.cli.command import LEAVE_MS, CommandFailed, Console
 from pykafka_classic.cli.pkc.cluster import API_TIMEOUT_MS, Cluster, cluster_options, group_names, json_option, topic_names
 from pykafka_classic.cli.pkc.main import console_of
 from pykafka_classic.cli.pkc.progress import Progress
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from pykafka_classic.clients import Consumer, ConsumerRecord, TopicPartition
 
 POLL_MS: Final = 500
-LEAVE_MS: Final = 1_000  # after Ctrl-C: to commit what was printed
 RECORDS_MAX: Final = 2_000  # of one poll
 
 
@@ -91,9 +90,9 @@ def consume(ctx: click.Context, /, **given: Any) -> None:
     tell_of_brokers(console)
     try:
         if wanted.group is None or numbers is not None or span.end is not None:
-            _read_by_hand(consumer, Printer(console, render), _plan(consumer, wanted, span, _chosen(partitions, numbers)))
+            _read_by_hand(consumer, Printer(console, render, as_json=wanted.as_json), _plan(consumer, wanted, span, _chosen(partitions, numbers)))
         else:
-            _read_as_member(consumer, Printer(console, render), wanted)
+            _read_as_member(consumer, Printer(console, render, as_json=wanted.as_json), wanted)
     except (KeyboardInterrupt, BrokenPipeError):
         consumer.close(timeout_ms=LEAVE_MS)
         raise
@@ -169,8 +168,9 @@ def _plan(consumer: Consumer, wanted: Wanted, span: Span, partitions: Sequence[T
 class Printer:
     """Prints records, each at once in sight where somebody looks."""
 
-    def __init__(self, console: Console, render: Renderer) -> None:
+    def __init__(self, console: Console, render: Renderer, *, as_json: bool) -> None:
         self.console = console
+        self.without_bar = as_json or console.output.isatty()  # a program reads it, or records stand where the bar would be
         self._render = render
 
     def show(self, records: Iterable[ConsumerRecord]) -> None:
@@ -187,7 +187,7 @@ def _read_by_hand(consumer: Consumer, printer: Printer, plan: ReadPlan) -> None:
     consumer.assign(plan.open)
     for partition in plan.open:
         consumer.seek(partition, plan.first[partition])
-    with Progress(printer.console, plan.total, "records", quiet=printer.console.output.isatty()) as progress:
+    with Progress(printer.console, plan.total, "records", quiet=printer.without_bar) as progress:
         while not plan.finished:
             before, printed = set(plan.open), plan.printed
             records = consumer.poll(timeout_ms=POLL_MS)

@@ -5,6 +5,7 @@ As with Kafka's tools (see `cli/command.py`), what goes wrong is told in one sen
 
 from __future__ import annotations
 
+import functools
 import importlib
 import os
 import signal
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from pykafka_classic.cli.command import FAILED, OK, CommandFailed, Console, leave_at_once, run_program, sentence_of
+from pykafka_classic.cli.command import FAILED, INTERRUPTED, OK, TERMINATED, CommandFailed, Console, leave_at_once, run_program, sentence_of
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -146,6 +147,10 @@ def _told(error: Exception) -> str:
     return sentence_of(error, NAME)
 
 
+def _leave(status: int, *_: object) -> None:
+    leave_at_once(status)
+
+
 def run() -> None:
     """The console command."""
     instruction = os.environ.get(COMPLETE)
@@ -154,7 +159,8 @@ def run() -> None:
 
         sys.exit(shell_complete(pkc, {}, NAME, COMPLETE, instruction))
     if not set(sys.argv[1:2]) & HAVE_TO_FINISH:
-        signal.signal(signal.SIGINT, lambda *_: leave_at_once())  # an exception might be raised where a promise keeps it
+        for number, status in ((signal.SIGINT, INTERRUPTED), (signal.SIGTERM, TERMINATED)):
+            signal.signal(number, functools.partial(_leave, status))  # an exception might be raised where a promise keeps it
     run_program(execute)
 
 

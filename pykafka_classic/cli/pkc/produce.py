@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from pykafka_classic.cli.command import CommandFailed, Console
+from pykafka_classic.cli.command import LEAVE_MS, CommandFailed, Console
 from pykafka_classic.cli.pkc.cluster import Cluster, cluster_options, topic_names
 from pykafka_classic.cli.pkc.main import console_of
 from pykafka_classic.cli.pkc.progress import Progress
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from pykafka_classic.cli.pkc.input_lines import NewRecord
     from pykafka_classic.clients import Producer
 
-LEAVE_MS: Final = 1_000  # after Ctrl-C
 STDIN: Final = "-"
 ESCAPES: Final = {"\\t": "\t", "\\0": "\0", "\\n": "\n"}
 BATCH_BYTES: Final = 131_072

@@ -64,6 +64,6 @@ def _answer(screen: Screen, cluster: Cluster, statement: str, bounds: Bounds, na
     with TemporaryDirectory(prefix="pkc-sql-") as folder, cluster.admin() as admin:
         asking = Asking(admin.core, question, bounds)
         admin.run(asking.look_up())
-        with Progress(screen.console, asking.offsets, "Fetching", quiet=False) as progress:
+        with Progress(screen.console, asking.offsets, "Fetching", quiet=screen.as_json) as progress:
             files = admin.run(asking.fetch(Path(folder), progress.advance))
         return answer(question, files, bounds, names)

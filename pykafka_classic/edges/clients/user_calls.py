@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
-from collections.abc import Callable, Mapping
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
 from queue import Empty, SimpleQueue
-from typing import TypeAlias, TypeVar
+from typing import TypeVar
 
 from pykafka_classic.client.client_errors import IllegalState
 from pykafka_classic.common.promise import Promise
@@ -16,7 +18,27 @@ from pykafka_classic.edges.signals import NOTICED_S
 
 T = TypeVar("T")
 
-Step: TypeAlias = Callable[[], bool]  # what the client thread has for the user's thread: a callback, or the end of the call; says whether it is the end
+
+class _Callback:
+    """One call of a user's function, which a rebalance waits for."""
+
+    def __init__(self, call: Callable[[], None], settle: Callable[[Exception | None], None]) -> None:
+        self._call = call
+        self._settle = settle
+        self._begun = False
+
+    def run(self) -> None:
+        """Once. The rebalance goes on whatever comes of it, also a Ctrl-C in its midst."""
+        if self._begun:
+            return
+        error = None
+        try:
+            self._begun = True
+            self._call()
+        except Exception as raised:  # noqa: BLE001  # poll raises it again, when the rebalance is through
+            error = raised
+        finally:
+            self._settle(error)
 
 
 class UserCalls:
@@ -24,14 +46,14 @@ class UserCalls:
 
     def __init__(self, thread: ClientThread) -> None:
         self._thread = thread
-        self._queue: SimpleQueue[Step] = SimpleQueue()
+        self._callbacks: deque[_Callback] = deque()
+        self._bell: SimpleQueue[None] = SimpleQueue()  # rung when there is something to look at; a lost sound costs `NOTICED_S`
         self._user: int | None = None  # the thread that is inside a call
         self._depth = 0
-        self._outcome: object = None
 
     def listener(self, told: Mapping[str, Told | None]) -> Listener:
         """One that calls these, by the names assigned, revoked and lost."""
-        return Listener(self._thread, self._queue, told)
+        return Listener(self._thread, self._callbacks, self._bell, told)
 
     def call(self, begin: Callable[[], Promise[T]], *, interrupt: Callable[[], None] | None = None) -> T:
         """Begin something on the client thread, run callbacks meanwhile, wait for its outcome; `interrupt` (there) ends it when the wait is broken off."""
@@ -48,15 +70,11 @@ class UserCalls:
 
     def _wait_for(self, begin: Callable[[], Promise[T]], interrupt: Callable[[], None] | None) -> T:
         outcome: list[Promise[T]] = []
-        self._outcome = outcome
-
-        def ended() -> bool:
-            return self._outcome is outcome  # not that of an earlier call, which was broken off
 
         def settled(promise: Promise[T]) -> None:
             promise.error()
             outcome.append(promise)
-            self._queue.put(ended)
+            self._bell.put(None)
 
         def start() -> None:
             try:
@@ -67,45 +85,46 @@ class UserCalls:
 
         self._thread.call_soon(start)
         try:
-            self._wait()
+            self._wait(outcome)
         except BaseException:
             if interrupt is not None:
                 self._thread.call_soon(interrupt)
-                self._wait()
+                self._wait(outcome)
             raise
         return outcome[0].result()
 
-    def _wait(self) -> None:
-        """Run callbacks until the call has ended."""
-        ended = False
-        while not ended:
-            try:
-                step = self._queue.get(timeout=NOTICED_S)
-            except Empty:
-                continue
-            ended = step()
+    def _wait(self, outcome: Sequence[object]) -> None:
+        """Run callbacks until there is an outcome. Ctrl-C may break it off between any two steps: what is still to do then stands there as before."""
+        while True:
+            if self._callbacks:
+                self._callbacks[0].run()
+                self._callbacks.popleft()
+            elif outcome:
+                return
+            else:
+                with contextlib.suppress(Empty):
+                    self._bell.get(timeout=NOTICED_S)
 
 
 class Listener(ToldListener):
     """Hands callbacks to the user's thread."""
 
-    def __init__(self, thread: ClientThread, queue: SimpleQueue[Step], told: Mapping[str, Told | None]) -> None:
+    def __init__(self, thread: ClientThread, callbacks: deque[_Callback], bell: SimpleQueue[None], told: Mapping[str, Told | None]) -> None:
         super().__init__(told)
         self._thread = thread
-        self._queue = queue
+        self._callbacks = callbacks
+        self._bell = bell
 
     def call(self, told: Told, partitions: tuple[TopicPartition, ...]) -> Promise[None]:
         """During the call that the user's thread waits in."""
         done = Promise[None]()
 
-        def run() -> bool:
-            try:
-                told(partitions)
-            except Exception as error:  # noqa: BLE001  # poll raises it again, when the rebalance is through
+        def settle(error: Exception | None) -> None:
+            if error is not None:
                 self._thread.call_soon(done.fail, error)
             else:
                 self._thread.call_soon(done.resolve, None)
-            return False
 
-        self._queue.put(run)
+        self._callbacks.append(_Callback(lambda: told(partitions), settle))
+        self._bell.put(None)
         return done

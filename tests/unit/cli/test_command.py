@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from io import StringIO
 
 import pytest
 
-from pykafka_classic.cli.command import CommandFailed, Console, Tool, execute
+from pykafka_classic.cli.command import LEAVE_MS, CommandFailed, Console, Terminated, Tool, closed_in_time, execute, status_of
 from pykafka_classic.cli.command_options import Argument, Option, Options
 from pykafka_classic.cli.commands import module_of
 from pykafka_classic.cli.suggestions import nearest
@@ -86,3 +87,28 @@ def test_a_tool_is_found_by_its_script_its_module_and_its_class(name: str) -> No
 def test_the_nearest_word_is_the_one_that_begins_so_or_looks_alike() -> None:
     words = ["list", "describe", "if-exists", "if-not-exists"]
     assert [nearest(word, words) for word in ("lisst", "desc", "if-exist", "zz", "")] == ["list", "describe", "if-exists", None, None]
+
+
+class Closing:
+    """A client that notes how long it may take to close."""
+
+    def __init__(self) -> None:
+        self.patience_ms: list[float | None] = []
+
+    def close(self, *, timeout_ms: float | None = None) -> None:
+        self.patience_ms.append(timeout_ms)
+
+
+@pytest.mark.parametrize(
+    ("raised", "patience_ms"), [(None, None), (ValueError, None), (BrokenPipeError, None), (KeyboardInterrupt, LEAVE_MS), (Terminated, LEAVE_MS)]
+)
+def test_a_client_is_closed_whatever_happens_and_soon_after_ctrl_c(raised: type[BaseException] | None, patience_ms: float | None) -> None:
+    client = Closing()
+    with pytest.raises(raised) if raised is not None else contextlib.nullcontext(), closed_in_time(client):
+        if raised is not None:
+            raise raised
+    assert client.patience_ms == [patience_ms]
+
+
+def test_the_status_of_a_tool_that_was_stopped_is_its_signals() -> None:
+    assert (status_of(KeyboardInterrupt()), status_of(Terminated())) == (128 + 2, 128 + 15)

@@ -7,7 +7,8 @@ from io import StringIO
 import pytest
 
 from pykafka_classic.cli.command import CommandFailed, Console
-from pykafka_classic.cli.shell_commands import COMMANDS, check_path
+from pykafka_classic.cli.shell_commands import COMMANDS
+from pykafka_classic.cli.shell_lines import check_path
 from pykafka_classic.cli.zookeeper_session import with_ports
 from pykafka_classic.cli.zookeeper_shell import main, split
 
@@ -16,8 +17,8 @@ def test_quotes_keep_blanks_together() -> None:
     assert split("""  set  /q 'two words'  "and more" end""") == ["set", "/q", "two words", "and more", "end"]
 
 
-def test_options_stand_before_the_path() -> None:
-    line = COMMANDS["set"].parse(["-s", "-v", "3", "/a", "-v"])
+def test_options_may_stand_behind_the_path_and_behind_two_dashes_are_none() -> None:
+    line = COMMANDS["set"].parse(["-s", "/a", "-v", "3", "--", "-v"])
     assert (line.options, list(line.words)) == ({"s": "", "v": "3"}, ["/a", "-v"])
 
 
@@ -36,6 +37,25 @@ def test_what_a_command_does_not_take_is_told(name: str, words: list[str], said:
     with pytest.raises(CommandFailed) as caught:
         COMMANDS[name].parse(words)
     assert str(caught.value) == said
+
+
+@pytest.mark.parametrize(
+    ("words", "options"),
+    [
+        (["-sw", "/"], {"s": "", "w": ""}),
+        (["/", "-R", "-s"], {"R": "", "s": ""}),
+    ],
+)
+def test_flags_may_be_written_in_one_word(words: list[str], options: dict[str, str]) -> None:
+    assert COMMANDS["ls"].parse(words).options == options
+
+
+def test_a_value_may_follow_its_option_at_once() -> None:
+    assert COMMANDS["delete"].parse(["-v3", "/a"]).version == 3
+
+
+def test_a_sequential_node_may_have_no_name_of_its_own() -> None:
+    assert COMMANDS["create"].parse(["-s", "/queue/"]).path == "/queue/"
 
 
 def test_the_root_is_a_path() -> None:

@@ -8,8 +8,10 @@ from collections.abc import Hashable, Mapping
 from pathlib import Path
 from typing import Final
 
+from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]  # it is there, but not declared as exported
 
+from comparison.librdkafka import BenchFailed
 from pykafka_classic.edges.child_processes import wait_until
 from pykafka_classic.testing.apache import KAFKAS_JVM, ApacheBroker, broker_class_path
 from pykafka_classic.testing.cluster import LocalCluster
@@ -60,10 +62,13 @@ class Side:
         return sum(map(resident_mb, self.pids))
 
     def new_topic(self, name: str, partitions: int = 1, replicas: int = 1) -> str:
-        """A topic of its own for a run, with leaders; its name."""
+        """A topic of its own for a run, with leaders; its name. Raises BenchFailed."""
         unique = f"{name}-{time.monotonic_ns()}"
-        self._admin.create_topics([NewTopic(unique, partitions, replicas)])[unique].result(60)
-        wait_until(lambda: self._led(unique, partitions, replicas), seconds=60)
+        try:
+            self._admin.create_topics([NewTopic(unique, partitions, replicas)])[unique].result(60)
+            wait_until(lambda: self._led(unique, partitions, replicas), seconds=60)
+        except (KafkaException, TimeoutError) as why:
+            raise BenchFailed(f"{self.kind}: topic {unique} is not created: {why}") from why
         return unique
 
     def forget_filled(self) -> None:
@@ -76,8 +81,11 @@ class Side:
         return len(topic.partitions) == partitions and all(each.leader >= 0 and len(each.isrs) == replicas for each in topic.partitions.values())
 
     def delete_topic(self, name: str) -> None:
-        """Give its room back."""
-        self._admin.delete_topics([name])[name].result(60)
+        """Give its room back. Raises BenchFailed."""
+        try:
+            self._admin.delete_topics([name])[name].result(60)
+        except KafkaException as why:
+            raise BenchFailed(f"{self.kind}: topic {name} is not deleted: {why}") from why
 
 
 def processor_s(pid: int) -> float:

@@ -6,10 +6,12 @@ import json
 from datetime import UTC, datetime
 
 import pytest
+from pyspark.errors import PySparkException
 
 from pykafka_classic.common.topic_partition import TopicPartition
 from spark_integration.pipelines.batch_log import UnknownCheckpoint, decode, place_of, range_of
 from spark_integration.pipelines.progress import Table, Written
+from spark_integration.pipelines.sessions import in_a_sentence
 
 FIRST = 'v1\n{"batchWatermarkMs":0,"batchTimestampMs":1795280463308,"conf":{}}\n{"flights": {"0": 2657, "1": 2430}, "@reader": "34ee5d6a90b74ba2"}'
 SECOND = (
@@ -65,3 +67,9 @@ def test_progress_is_a_heading_and_a_line_for_each_batch() -> None:
         ["0", "10,000", "10", "0", "376", "-", "5,000", "2,000", "-"],
         ["1", "5,000", "8", "3", "90", "1,250,000", "0", "0", "2013-01-11", "18:00"],
     ]
+
+
+def test_of_sparks_stack_traces_the_sentence_of_our_source_is_told() -> None:
+    wrapped = "[PYTHON_DATA_SOURCE_ERROR] Failed: Traceback\n  File x\nspark_integration.cluster.CannotPlan: no broker at host:1\n SQLSTATE: 38000"
+    assert in_a_sentence(PySparkException(wrapped)) == "no broker at host:1"
+    assert in_a_sentence(PySparkException("[PATH_NOT_FOUND] airlines.csv")) == "[PATH_NOT_FOUND] airlines.csv"

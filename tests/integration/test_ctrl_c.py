@@ -1,0 +1,196 @@
+"""Ctrl-C, SIGTERM: every tool that waits leaves at once, with 130 or 143 and without a trace, also where the brokers do not answer any more."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from pykafka_classic.client.admin.topics import NewTopic
+from pykafka_classic.edges.admin import Admin
+from pykafka_classic.edges.child_processes import free_ports, wait_until
+from pykafka_classic.testing.cluster import LocalCluster
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+PKC: Final = (sys.executable, "-m", "pykafka_classic.cli.pkc.main")
+AT_ONCE_S: Final = 6.0  # 1.5 s at the most, on a busy machine; what it would wait for without that limit takes 30 s and more
+IDLE_S: Final = 0.6
+CLOCK_TICKS: Final = 4  # in IDLE_S, of a client that only polls
+ENDLESS: Final = "100000000"
+
+pytestmark = [
+    pytest.mark.skipif(not (ROOT / ".venv" / "bin" / "python").exists(), reason="the launchers use the checkout's .venv: run `make setup`"),
+    pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="there is no /proc here, which shows what a process does"),
+]
+
+
+def tool(name: str, *words: str) -> list[str]:
+    """How a launcher is called."""
+    return [str(ROOT / "tools" / f"{name}.sh"), *words]
+
+
+def waiting_tools(cluster: LocalCluster) -> list[list[str]]:
+    """One command of each that goes on until it is stopped."""
+    broker, zookeeper, nobody = cluster.bootstrap, cluster.zookeeper.address, f"127.0.0.1:{free_ports(1)[0]}"
+    b = ("--bootstrap-server", broker, "--topic", "t")
+    return [
+        [*PKC, "produce", "t", "-b", broker],
+        [*PKC, "consume", "t", "-b", broker],
+        [*PKC, "consume", "t", "-g", "pkc", "-b", broker],
+        [*PKC, "follow", "-b", broker],
+        [*PKC, "znodes", "--watch", "-z", zookeeper],
+        [*PKC, "lag", "g", "--watch", "-i", "0.2", "-b", broker],
+        tool("kafka-console-producer", *b),
+        tool("kafka-console-consumer", *b),
+        tool("kafka-console-consumer", *b, "--partition", "0"),
+        tool("kafka-console-consumer", *b, "--partition", "7"),
+        tool("kafka-consumer-perf-test", *b, "--messages", ENDLESS, "--timeout", ENDLESS),
+        tool(
+            "kafka-producer-perf-test", *f"--topic t --num-records {ENDLESS} --record-size 9 --throughput 1 --producer-props bootstrap.servers={broker}".split()
+        ),
+        tool("kafka-verifiable-consumer", *b, "--group-id", "verifiable"),
+        tool("kafka-verifiable-producer", *b, "--throughput", "1"),
+        tool("kafka-replica-verification", "--broker-list", broker),
+        tool("zookeeper-shell", zookeeper),
+        tool("zookeeper-shell", zookeeper, "watch", "/"),
+        tool("kafka-topics", "--zookeeper", nobody, "--list"),
+    ]
+
+
+@contextmanager
+def started(command: list[str]) -> Iterator[subprocess.Popen[bytes]]:
+    """It has a standard input that says nothing; whatever becomes of it, it is gone in the end."""
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd="/")
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def used(pid: int) -> int:
+    """Clock ticks of processor time so far."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return int(fields[11]) + int(fields[12])
+
+
+def wait_until_it_waits(process: subprocess.Popen[bytes]) -> None:
+    """It has begun, and does nothing any more."""
+    deadline = time.monotonic() + 60
+    while process.poll() is None:
+        assert time.monotonic() < deadline, process.args
+        before = used(process.pid)
+        time.sleep(IDLE_S)  # nothing tells that a process waits
+        if process.poll() is None and 10 < before >= used(process.pid) - CLOCK_TICKS:
+            return
+
+
+def send_to_another_thread(process: subprocess.Popen[bytes], number: int) -> None:
+    """As the kernel may do; to the process where no other thread takes it."""
+    for task in Path(f"/proc/{process.pid}/task").iterdir():
+        blocked = next(line for line in (task / "status").read_text().splitlines() if line.startswith("SigBlk:")).split()[1]
+        if task.name != str(process.pid) and not int(blocked, 16) >> (number - 1) & 1:
+            os.kill(int(task.name), number)
+            return
+    process.send_signal(number)
+
+
+@pytest.fixture(scope="module")
+def topic(single_broker: LocalCluster) -> LocalCluster:
+    """Topic t; a group g that has committed."""
+    with Admin(single_broker.bootstrap) as admin:
+        admin.create_topics([NewTopic("t", 1, 1)]).check()
+        wait_until(lambda: not admin.describe_topics(["t"]).errors(), seconds=20)
+    subprocess.run([*PKC, "produce", "t", "-b", single_broker.bootstrap], input=b"one\n", check=True, timeout=60)
+    subprocess.run([*PKC, "consume", "t", "-g", "g", "-e", "-b", single_broker.bootstrap], stdout=subprocess.DEVNULL, check=True, timeout=60)
+    return single_broker
+
+
+def test_what_waits_leaves_at_once_also_where_nobody_answers_any_more(topic: LocalCluster) -> None:
+    def interrupt(command: list[str]) -> None:
+        with started(command) as process:
+            wait_until_it_waits(process)
+            ready.wait(90)
+            answers_no_more.wait(90)
+            began = time.monotonic()
+            send_to_another_thread(process, signal.SIGINT)
+            try:
+                process.wait(AT_ONCE_S * 3)
+            except subprocess.TimeoutExpired:
+                ends.append((command, "does not end", 0.0))
+                return
+            assert process.stderr is not None
+            ends.append((command, (process.returncode, b"Traceback" in process.stderr.read()), time.monotonic() - began))
+
+    commands = waiting_tools(topic)
+    ready, answers_no_more, ends = threading.Barrier(len(commands) + 1), threading.Event(), []  # type: ignore[var-annotated]
+    threads = [threading.Thread(target=interrupt, args=(command,)) for command in commands]
+    for thread in threads:
+        thread.start()
+    ready.wait(90)
+    topic.brokers[0].pause()
+    try:
+        answers_no_more.set()
+        for thread in threads:
+            thread.join()
+    finally:
+        topic.brokers[0].resume()
+    assert len(ends) == len(commands)
+    assert [(command, end) for command, end, _ in ends if end != (130, False)] == []
+    assert [(command, took) for command, _, took in ends if took > AT_ONCE_S] == []
+
+
+def test_a_reader_of_stdout_that_does_not_read_holds_nothing_up(topic: LocalCluster) -> None:
+    with started(tool("kafka-verifiable-producer", "--bootstrap-server", topic.bootstrap, "--topic", "t", "--max-messages", ENDLESS)) as process:
+        wait_until_it_waits(process)  # the pipe is full
+        process.send_signal(signal.SIGINT)
+        assert process.wait(AT_ONCE_S) == 130
+
+
+def test_a_tool_that_is_terminated_leaves_its_group_and_says_so(topic: LocalCluster) -> None:
+    """As with Apache's 2.8.2, whose tools do it in a shutdown hook of the JVM: partitions_revoked, shutdown_complete, 143."""
+    command = tool("kafka-verifiable-consumer", "--bootstrap-server", topic.bootstrap, "--topic", "t", "--group-id", "ended")
+    with started(command) as process, Admin(topic.bootstrap) as admin:
+        assert process.stdout is not None and process.stderr is not None
+        while json.loads(process.stdout.readline())["name"] != "offsets_committed":
+            assert process.poll() is None
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 143
+        assert [json.loads(line)["name"] for line in process.stdout] == ["partitions_revoked", "shutdown_complete"]
+        assert process.stderr.read() == b""
+        assert admin.describe_groups(["ended"]).check()["ended"].members == ()
+
+
+def test_a_console_consumer_that_is_terminated_commits_and_tells_its_sum(topic: LocalCluster) -> None:
+    command = tool("kafka-console-consumer", "--bootstrap-server", topic.bootstrap, "--topic", "t", "--group", "told", "--from-beginning")
+    with started(command) as process:
+        assert process.stdout is not None and process.stderr is not None
+        assert process.stdout.readline() == b"one\n"
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 143
+        assert process.stderr.read().startswith(b"Processed a total of ")
+
+
+@pytest.mark.skipif(
+    subprocess.run(["env", "--block-signal=INT", "true"], capture_output=True, check=False).returncode != 0, reason="`env` cannot hold signals back"
+)
+def test_ctrl_c_while_a_tool_starts_is_silent() -> None:
+    """The first fifth of a second, in which Python loads itself and the tool."""
+    nobody = f"127.0.0.1:{free_ports(1)[0]}"
+    for hundredths in range(2, 22, 4):
+        with started(tool("kafka-topics", "--zookeeper", nobody, "--list")) as process:
+            time.sleep(hundredths / 100)  # what is to be hit are moments that nothing tells of
+            process.send_signal(signal.SIGINT)
+            assert process.wait(30) in (130, -signal.SIGINT)  # the second: it hit the shell that launches it
+            assert process.stderr is not None
+            assert process.stderr.read() == b""

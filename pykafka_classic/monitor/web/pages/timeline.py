@@ -17,6 +17,7 @@ from pykafka_classic.monitor.web.view import Page, View
 from pykafka_classic.monitor.why import Answer
 
 MINUTES: Final = 15
+SECOND_MS: Final = 1_000
 MINUTES_MAX: Final = 7 * 24 * 60
 CHANGES_MAX: Final = 4_000
 LINES_MAX: Final = 300
@@ -56,7 +57,7 @@ def page(view: View) -> Page:
         "minutes": minutes,
         "since_ms": since_ms,
         "until_ms": until_ms,
-        "end_ms": end_ms,
+        "end_ms": since_ms + -(-max(0, end_ms - since_ms) // SECOND_MS) * SECOND_MS,  # the slider goes by seconds, and must reach the end
         "at": at,
         "state": state_at(view, at),
         "all": bool(request.text("all")),

@@ -40,8 +40,13 @@ ZOOKEEPER: Final = Daemon(name="zookeeper-server", marker="QuorumPeerMain", titl
 
 
 def log_directory(environment: Mapping[str, str] = os.environ) -> Path:
-    """Where output and pid files go: $LOG_DIR, else the checkout's `logs`."""
-    return Path(environment.get("LOG_DIR") or CHECKOUT / "logs")
+    """Where output and pid files go: $LOG_DIR, else the checkout's `logs`; for an installed package, a folder of the user's, the same from everywhere."""
+    if environment.get("LOG_DIR"):
+        return Path(environment["LOG_DIR"])
+    if (CHECKOUT / "config").is_dir():
+        return CHECKOUT / "logs"
+    state = environment.get("XDG_STATE_HOME")
+    return (Path(state) if state else Path.home() / ".local" / "state") / "pykafka_classic"
 
 
 def cannot_write(error: OSError) -> str:

@@ -143,7 +143,7 @@ _COMMANDS: Final = (
     ShellCommand(
         "create",
         "[-s] [-e] [-c] [-t ttl] path [data] [acl]",
-        "make a node; -e until the session ends, -s with a number behind its name, -c until its last child is gone, -t so many ms after its last change",
+        "a new node; -e until the session ends, -s with a number behind its name, -c until its last child is gone, -t so many ms after its last change",
         _create,
         flags="s e c",
         valued="t",

@@ -16,7 +16,7 @@ from pykafka_classic.cli.command import CommandFailed, Console
 from pykafka_classic.cli.zookeeper_session import ZooKeeperSession
 from pykafka_classic.common.zookeeper import ANY_VERSION
 
-_NUMBER: Final = re.compile(r"[+-]?[0-9]+")
+_NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+|0[xX][0-9a-fA-F]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ def number(text: str) -> int:
     """A number as it was typed. Raises CommandFailed, in Java's words."""
     if not _NUMBER.fullmatch(text):
         raise CommandFailed(f'For input string: "{text}"')
-    return int(text)
+    return int(text, 16 if "x" in text.lower() else 10)
 
 
 def check_path(path: str) -> None:

@@ -26,9 +26,11 @@ class TerminalLines:
         prompt: what stands before the next line.
         words: what the first word is completed to.
         idle: called again and again while nothing is entered; True where it has printed something.
+        secret: first words of lines that the history does not keep, for there are passwords in them.
     """
 
-    def __init__(self, prompt: Callable[[], str], words: Sequence[str], idle: Callable[[], bool]) -> None:
+    def __init__(self, prompt: Callable[[], str], words: Sequence[str], idle: Callable[[], bool], *, secret: Sequence[str] = ()) -> None:
+        self._secret = secret
         self._prompt = prompt
         self._words = words
         self._idle = idle
@@ -54,6 +56,9 @@ class TerminalLines:
         if line is None:
             print()
             raise StopIteration
+        kept = readline.get_current_history_length()
+        if kept and line.split()[:1] and line.split()[0] in self._secret:
+            readline.remove_history_item(kept - 1)
         readline.write_history_file(HISTORY)
         return line
 

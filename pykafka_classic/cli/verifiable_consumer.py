@@ -7,6 +7,7 @@ Source: facts/tools.md 16; 2.8 VerifiableConsumer.java.
 
 from __future__ import annotations
 
+import itertools
 from argparse import Namespace
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any, Final
@@ -112,19 +113,19 @@ class Reading:
         if not records:
             return
         self._count += len(records)
-        partitions: dict[tuple[str, int], list[int]] = {}
+        partitions: dict[tuple[str, int], list[ConsumerRecord]] = {}
         for record in records:
-            partitions.setdefault((record.topic, record.partition), []).append(record.offset)
+            partitions.setdefault((record.topic, record.partition), []).append(record)
+        for each in itertools.chain.from_iterable(partitions.values()) if self._options.verbose else ():
+            key, value = (None if text is None else text.decode("utf-8", "replace") for text in (each.key, each.value))
+            self._journal.tell("record_data", key=key, value=value, topic=each.topic, partition=each.partition, offset=each.offset)
         found = [
-            {"topic": topic, "partition": partition, "count": len(offsets), "minOffset": offsets[0], "maxOffset": offsets[-1]}
-            for (topic, partition), offsets in partitions.items()
+            {"topic": topic, "partition": partition, "count": len(read), "minOffset": read[0].offset, "maxOffset": read[-1].offset}
+            for (topic, partition), read in partitions.items()
         ]
         self._journal.tell("records_consumed", count=len(records), partitions=found)
-        for record in records if self._options.verbose else ():
-            key, value = (None if each is None else each.decode("utf-8", "replace") for each in (record.key, record.value))
-            self._journal.tell("record_data", key=key, value=value, topic=record.topic, partition=record.partition, offset=record.offset)
         if not self._options.enable_autocommit:
-            self._commit([{"topic": topic, "partition": partition, "offset": offsets[-1] + 1} for (topic, partition), offsets in partitions.items()])
+            self._commit([{"topic": topic, "partition": partition, "offset": read[-1].offset + 1} for (topic, partition), read in partitions.items()])
 
     def _commit(self, offsets: Sequence[dict[str, Any]]) -> None:
         from pykafka_classic.common.errors import KafkaError

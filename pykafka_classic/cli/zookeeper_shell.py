@@ -176,7 +176,7 @@ class Shell:
     def _redo(self, words: Sequence[str]) -> None:
         if not words:
             return
-        position = int(words[0], 16) if words[0].startswith("0x") else number(words[0])
+        position = number(words[0])
         if not 0 <= position < len(self._history) - 1:
             raise CommandFailed("Command index out of range")
         text = self._history[position]
@@ -274,7 +274,7 @@ def _interactive(shell: Shell, console: Console) -> int:
         return shell.read(iter(console.input))
     from pykafka_classic.cli.terminal_lines import TerminalLines
 
-    return shell.read(TerminalLines(shell.prompt, sorted({*COMMANDS, *OWN}), shell.tell_events))
+    return shell.read(TerminalLines(shell.prompt, sorted({*COMMANDS, *OWN}), shell.tell_events, secret=("addauth",)))
 
 
 def run() -> None:

@@ -72,7 +72,7 @@ DIFFERENCES: Final[dict[str, dict[str, Difference]]] = {
     },
     "kafka-log-dirs": {
         "version": _VERSION,
-        "api versions": Difference(Compared.STATUS, "our brokers do not serve transactions and access control lists"),
+        "api versions": Difference(Compared.STATUS, "our brokers do not serve SASL and access control lists"),
         "unknown broker": Difference(Compared.STATUS, "refused at once, in the words of Kafka 3; 2.8 waits for a minute"),
     },
     "kafka-verifiable-producer": {

@@ -35,6 +35,15 @@ def toy() -> Iterator[subprocess.Popen[bytes]]:
         process.kill()
 
 
+def test_an_installed_package_writes_into_a_folder_of_the_users(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert daemons.log_directory({}) == daemons.CHECKOUT / "logs"
+    monkeypatch.setattr(daemons, "CHECKOUT", tmp_path / "site-packages")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert daemons.log_directory({}) == tmp_path / ".local" / "state" / "pykafka_classic"
+    assert daemons.log_directory({"XDG_STATE_HOME": "/state"}) == Path("/state/pykafka_classic")
+    assert daemons.log_directory({"LOG_DIR": "/logs"}) == Path("/logs")
+
+
 def test_daemon_option_counts_only_as_the_first_argument() -> None:
     assert daemons.split_daemon_option(["-daemon", "a"]) == (True, ["a"])
     assert daemons.split_daemon_option(["a", "-daemon"]) == (False, ["a", "-daemon"])

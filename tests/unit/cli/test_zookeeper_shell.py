@@ -28,6 +28,8 @@ def test_options_may_stand_behind_the_path_and_behind_two_dashes_are_none() -> N
         ("ls", [], "ls [-s] [-w] [-R] path"),
         ("ls", ["-q", "/"], "Unrecognized option: -q"),
         ("delete", ["-v"], "Missing argument for option: v"),
+        ("delete", ["-v", "0xz", "/a"], 'For input string: "0xz"'),
+        ("ls", [""], "Path length must be > 0"),
         ("get", ["a"], "Path must start with / character"),
         ("get", ["/a/"], "Path must not end with / character"),
         ("get", ["/a//b"], 'Invalid path string "/a//b" caused by empty node name specified @3'),

@@ -23,12 +23,13 @@ import _thread
 import contextlib
 import functools
 import os
+import select
 import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from io import TextIOWrapper
+from io import TextIOWrapper, UnsupportedOperation
 from typing import TYPE_CHECKING, Final, NoReturn, Protocol, TypeVar
 
 from pykafka_classic.cli.command_options import HELP, VERSION, Option, Options, UsageError, help_text, parse
@@ -98,6 +99,15 @@ class Console:
         """A line on stdout, there at once also where stdout is a pipe: somebody may wait for it."""
         self.output.write(f"{line}\n")
         self.output.flush()
+
+    def check_reader(self) -> None:
+        """BrokenPipeError where stdout is a pipe that nobody reads any more (`| head`): who waits for more to write would not hear of it."""
+        self.output.flush()
+        with contextlib.suppress(UnsupportedOperation):  # no file: there is nobody who could go away
+            end = select.poll()
+            end.register(self.output.fileno(), 0)
+            if any(event & select.POLLERR for _, event in end.poll(0)):
+                raise BrokenPipeError
 
     def complain(self, line: str) -> None:
         """A line on stderr, after what was said before it."""

@@ -184,7 +184,7 @@ class Reading:
                 idle_ms = 0
                 yield record
             idle_ms += max(look_ms, 1)
-            self._console.output.flush()
+            self._console.check_reader()
 
     def _print(self, shown: Formatter) -> None:
         count_max = self._options.integer("max-messages") if self._options.has("max-messages") else WITHOUT_END

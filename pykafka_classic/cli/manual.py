@@ -27,7 +27,7 @@ All of them stand in [tools/](../tools/) with Kafka's names, and in the environm
 environment. `kafka-run-class.sh` takes Kafka's class names too (`kafka.tools.GetOffsetShell`).
 
 Output, messages and exit statuses are Kafka 2.8's, for scripts depend on them. What is wrong with an address is told in one sentence within five seconds;
-Ctrl-C leaves with status 130; a reader that goes away (`| head`) is no error. A mistyped option or tool gets the nearest suggested.
+Ctrl-C leaves with status 130, SIGTERM with 143; a reader that goes away (`| head`) is no error. A mistyped option or tool gets the nearest suggested.
 
 An option is `--name value`, `--name=value` or `-name value`. A host without a port means port 2181 for ZooKeeper and 9092 for a broker. For daily work there
 is a friendlier front: [pkc](pkc.md).

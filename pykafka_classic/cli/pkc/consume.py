@@ -176,7 +176,7 @@ class Printer:
     def show(self, records: Iterable[ConsumerRecord]) -> None:
         """All of them."""
         self.console.output.writelines(map(self._render, records))
-        self.console.output.flush()
+        self.console.check_reader()
 
 
 def _read_by_hand(consumer: Consumer, printer: Printer, plan: ReadPlan) -> None:

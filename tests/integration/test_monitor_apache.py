@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from urllib.request import urlopen
 
 from confluent_kafka import Consumer
 
@@ -18,6 +19,10 @@ from tests.integration.foreign import Sent, send
 from tests.integration.monitor_process import NAME, MonitorProcess
 
 TOPIC = "flights"
+PAGES = (
+    *("", "/topics", "/topics/flights", "/topics/flights/partitions/0", "/messages?topic=flights&partition=0", "/brokers", "/brokers/0", "/groups"),
+    *("/groups/radar", "/zookeeper", "/zookeeper?path=/brokers/topics/flights", "/timeline", "/alarms", "/sql", "/screen"),
+)
 PARTITION = TopicPartition(TOPIC, 0)
 
 
@@ -40,6 +45,9 @@ def test_a_cluster_of_apaches_is_watched_and_a_killed_broker_explained(tmp_path:
             (group,) = reader.groups_at(NAME)
             assert (group.state, [member.partitions for member in group.members]) == ("Stable", [((TOPIC, 0),)])
             assert reader.partitions_at(NAME, topic=TOPIC)[0].isr == (0, 1)
+            for path in PAGES:
+                with urlopen(f"{monitor.address.rstrip('/')}/c/{NAME}{path}", timeout=20) as page:
+                    assert (page.status, b"</html>" in page.read()) == (200, True), path
             consumer.close()
             cluster.brokers[1].kill()
             wait_until(lambda: reader.partitions_at(NAME, topic=TOPIC)[0].isr == (0,), seconds=60)

@@ -94,7 +94,8 @@ class Follower:
         self._numbers: dict[int, set[int]] = {number: set() for number in range(PARTITIONS)}
         self.duplicates = 0
         self._settings: dict[str, Setting] = {"bootstrap.servers": bootstrap, "group.id": f"follows-{kind.name}", "enable.auto.commit": False}
-        self._settings |= {"enable.partition.eof": True, "fetch.wait.max.ms": 20, "log_level": 2}
+        # Records come every 10 ms: who waited longer for the next would never be told that this is the end.
+        self._settings |= {"enable.partition.eof": True, "fetch.wait.max.ms": 1, "log_level": 2}
         self._committed: int | None = None
 
     def catch_up(self) -> None:
@@ -160,7 +161,8 @@ class Follower:
     def finish(self, bootstrap: str) -> None:
         """Read everything again: what was seen once must be what is there."""
         self.catch_up()
-        for partition, records in read_all(bootstrap, self._kind.name).items():
+        # Patiently: a preferred leader may just be taking over.
+        for partition, records in patiently(lambda: read_all(bootstrap, self._kind.name)).items():
             now = [(stored.offset, int(stored.record.value or b"-1")) for stored in records]
             seen = self.seen[partition]
             if self._kind.compacted:

@@ -9,6 +9,7 @@ Both are texts that mean the same on both sides; `timeline.order` joins them. Pa
 | watch fired at c | changed PATH | watch EVENT c |
 | controller event at c | watch EVENT c | handled EVENT c |
 | brokers changed at c | handled BrokerChange c, gone b | known-gone b |
+| the controller's node goes to another broker | gone (the broker before) | changed /controller |
 | controller elected | changed /controller | in-office c |
 | leader elected by c | known-gone (the leader before), in-office c | elected p e |
 | ISR proposed by the leader | | proposed p ISR |
@@ -28,7 +29,7 @@ from typing import Any, Final
 
 from pykafka_classic.monitor.store.answers import BrokerEvent, ZNodeChange
 from pykafka_classic.monitor.store.rows import ChangeKind
-from zk_schema import broker_ids, partition_state
+from zk_schema import broker_ids, controller, partition_state
 from zk_schema.errors import MalformedZNode
 
 Links = tuple[tuple[str, ...], tuple[str, ...]]
@@ -43,12 +44,21 @@ def needs_and_gives_of_change(change: ZNodeChange) -> Links:
         needs.append(f"ended {change.session}")
         parent, _, name = change.path.rpartition("/")
         gives += [f"gone {name}"] if parent == broker_ids.PATH else []
+    if change.path == controller.PATH:  # its removal and the next one may have been seen as one change
+        needs += [f"gone {before}" for before in _controllers(change.before) if before not in _controllers(change.data)]
     name_of_partition = partition_state.partition_of(change.path)
     if name_of_partition is not None and change.kind is not ChangeKind.REMOVED:
         partition = f"{name_of_partition[0]}-{name_of_partition[1]}"
         needs.append(f"written {partition} {change.version}")
         gives += [f"version {partition} {change.version}", f"state {partition} {_epoch(change.data)}"]
     return tuple(needs), tuple(gives)
+
+
+def _controllers(data: bytes | None) -> tuple[int, ...]:
+    try:
+        return (controller.decode(data).broker_id,)
+    except MalformedZNode:
+        return ()
 
 
 def _epoch(data: bytes | None) -> int:

@@ -22,8 +22,8 @@ from pykafka_classic.client.zookeeper_consumer_connector import ConnectorSeams, 
 from pykafka_classic.common.promise import Promise
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.common.zookeeper import SessionExpired
-from pykafka_classic.edges.blocking_zookeeper import QueueLoop
 from pykafka_classic.edges.clocks import ReactorClock
+from pykafka_classic.edges.loop_thread import LoopThread
 from pykafka_classic.edges.zookeeper import KazooZooKeeper, ZooKeeperSettings
 from spark_integration.cluster import CannotPlan, Cluster
 from spark_integration.membership import CommitLater, CommitRefused
@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 log = logging.getLogger("spark_integration")
 
-LOOK_S: Final = 0.2
+END_S: Final = 2.0
 CALL_S: Final = 30.0  # beyond what the session's time-out explains
 
 
@@ -114,11 +114,9 @@ class ZooKeeperMember:
             prefix = f"{group.group_id}_{cluster.options.client_id}-"
             await_solitude(group, cluster.members, lambda member: member.startswith(prefix))
         self._readers = DoneOffsets(group.max_poll_interval_ms / 1000)
-        self._ended = False
-        self._loop = QueueLoop()
+        self._thread = LoopThread(f"member of {group.group_id}")
         connect, timeout_ms = cluster.options.zookeeper_connect, group.session_timeout_ms
-        self._zk = KazooZooKeeper(ZooKeeperSettings(connect, timeout_ms, timeout_ms, name=f"[ZooKeeperClient {group.group_id}]"), self._loop)
-        self._thread = threading.Thread(target=self._loop.run_until, args=(lambda: self._ended,), name=f"member of {group.group_id}", daemon=True)
+        self._zk = KazooZooKeeper(ZooKeeperSettings(connect, timeout_ms, timeout_ms, name=f"[ZooKeeperClient {group.group_id}]"), self._thread.loop)
         self._thread.start()
         self._connector: ZooKeeperConsumerConnector | None = None
         try:
@@ -172,7 +170,7 @@ class ZooKeeperMember:
 
     def close(self) -> None:
         """Leave."""
-        if self._ended:
+        if self._thread.ended:
             return
         self._readers.close()
         try:
@@ -182,8 +180,7 @@ class ZooKeeperMember:
         except (SessionExpired, TimeoutError) as error:
             log.info("Leaving group %s: %s", self._group.group_id, error)
         finally:
-            self._loop.callFromThread(self._set_ended)
-            self._thread.join(LOOK_S * 10)
+            self._thread.end(timeout_s=END_S)
 
     # inside
 
@@ -193,27 +190,16 @@ class ZooKeeperMember:
         settings = old_member_settings(group)
         name = name_consumer(settings, host=own, now_ms=time.time_ns() // 1_000_000, random_bits=random.SystemRandom().getrandbits(32))
         subscription = Subscription.white_list(topics.pattern) if topics.pattern else Subscription.of_topics(topics.names)
-        seams = ConnectorSeams(self._zk, ReactorClock(self._loop), self._readers, ZooKeeperOffsets(group.group_id))
+        seams = ConnectorSeams(self._zk, ReactorClock(self._thread.loop), self._readers, ZooKeeperOffsets(group.group_id))
         return ZooKeeperConsumerConnector(name, subscription, settings, seams)
 
     def _others(self) -> list[str]:
         own = self._connector.consumer_id if self._connector is not None else ""
         return [each for each in self._cluster.members() if each != own]
 
-    def _set_ended(self) -> None:
-        self._ended = True
-
-    def _call(self, start: Callable[[], Promise[T]]) -> T:
-        """Begin something on the loop's thread, and wait for its outcome. TimeoutError."""
-        done = threading.Event()
-        outcomes: list[Promise[T]] = []
-
-        def settled(promise: Promise[T]) -> None:
-            promise.error()
-            outcomes.append(promise)
-            done.set()
-
-        self._loop.callFromThread(lambda: start().when_settled(settled))
-        if not done.wait(CALL_S + self._group.session_timeout_ms / 1000):
-            raise TimeoutError("ZooKeeper takes its time")
-        return outcomes[0].result()
+    def _call(self, begin: Callable[[], Promise[T]]) -> T:
+        """TimeoutError where ZooKeeper takes longer than its session's time-out explains."""
+        try:
+            return self._thread.call(begin, timeout_s=CALL_S + self._group.session_timeout_ms / 1000)
+        except TimeoutError:
+            raise TimeoutError("ZooKeeper takes its time") from None

@@ -14,26 +14,22 @@ from __future__ import annotations
 
 import random
 import socket
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from types import TracebackType
-from typing import Final, Self, TypeVar
+from typing import Final, Self
 
 from pykafka_classic.client.consumer_settings import ConsumerSettings, OffsetsStorage, name_consumer
 from pykafka_classic.client.fetched_records import ConsumerRecord
 from pykafka_classic.client.offset_storage import DualOffsets, OffsetStorage, ZooKeeperOffsets
 from pykafka_classic.client.subscription import Subscription
 from pykafka_classic.client.zookeeper_consumer_connector import ConnectorSeams, ZooKeeperConsumerConnector
-from pykafka_classic.common.promise import Promise
 from pykafka_classic.common.topic_partition import TopicPartition
-from pykafka_classic.edges.blocking_zookeeper import QueueLoop
 from pykafka_classic.edges.clocks import ReactorClock, ThreadPoolBackground
 from pykafka_classic.edges.kafka_offsets import KafkaOffsets
+from pykafka_classic.edges.loop_thread import LoopThread
 from pykafka_classic.edges.partition_fetching import PartitionFetching
 from pykafka_classic.edges.zookeeper import KazooZooKeeper, ZooKeeperSettings
-
-T = TypeVar("T")
 
 IDLE_WAIT_S: Final = 0.1  # while nothing is owned
 
@@ -52,24 +48,23 @@ class ZooKeeperConsumer:
     """
 
     def __init__(self, connect: str, subscription: Subscription, settings: ConsumerSettings, *, session_timeout_ms: int = 6_000) -> None:
-        self._loop = QueueLoop()
-        self._ended = False
-        self._zk = KazooZooKeeper(ZooKeeperSettings(connect, session_timeout_ms, session_timeout_ms, name=f"[ZooKeeperClient {settings.group_id}]"), self._loop)
-        self._background = ThreadPoolBackground(self._loop, threads=1)
-        self._fetching = PartitionFetching(settings)
         consumer_id = name_consumer(settings, host=socket.gethostname(), now_ms=time.time_ns() // 1_000_000, random_bits=random.SystemRandom().getrandbits(32))
+        self._thread = LoopThread(f"consumer {consumer_id}")
+        loop, name = self._thread.loop, f"[ZooKeeperClient {settings.group_id}]"
+        self._zk = KazooZooKeeper(ZooKeeperSettings(connect, session_timeout_ms, session_timeout_ms, name=name), loop)
+        self._background = ThreadPoolBackground(loop, threads=1)
+        self._fetching = PartitionFetching(settings)
         self._kafka_offsets = KafkaOffsets(settings, consumer_id, self._background, self._fetching.addresses)
-        self._thread = threading.Thread(target=self._loop.run_until, args=(lambda: self._ended,), name=f"consumer {consumer_id}", daemon=True)
         self._thread.start()
         try:
-            self._call(self._zk.connect)
-            seams = ConnectorSeams(self._zk, ReactorClock(self._loop), self._fetching, self._storage(settings))
+            self._thread.call(self._zk.connect)
+            seams = ConnectorSeams(self._zk, ReactorClock(loop), self._fetching, self._storage(settings))
             self._connector = ZooKeeperConsumerConnector(consumer_id, subscription, settings, seams)
         except BaseException:
             self._end()
             raise
         try:
-            self._call(self._connector.start)
+            self._thread.call(self._connector.start)
         except BaseException:
             self.close()
             raise
@@ -98,7 +93,7 @@ class ZooKeeperConsumer:
 
     def __iter__(self) -> Iterator[ConsumerRecord]:
         """All records, waiting for those to come."""
-        while not self._ended:
+        while not self._thread.ended:
             record = self.poll(timeout_ms=1000)
             if record is not None:
                 yield record
@@ -106,7 +101,7 @@ class ZooKeeperConsumer:
     def poll(self, *, timeout_ms: float) -> ConsumerRecord | None:
         """The next record; None where none comes in time."""
         deadline = time.monotonic() + timeout_ms / 1000
-        while not self._ended:
+        while not self._thread.ended:
             record = self._fetching.take(IDLE_WAIT_S)
             if record is not None or time.monotonic() >= deadline:
                 return record
@@ -114,14 +109,14 @@ class ZooKeeperConsumer:
 
     def commit(self) -> None:
         """Store how far the records handed out go. Raises OffsetStorageFailed, SessionExpired."""
-        self._call(self._connector.commit)
+        self._thread.call(self._connector.commit)
 
     def close(self) -> None:
         """Commit (with auto.commit.enable), let go of all partitions, leave the group. A second call does nothing."""
-        if self._ended:
+        if self._thread.ended:
             return
         try:
-            self._call(self._connector.close)
+            self._thread.call(self._connector.close)
         finally:
             self._end()
 
@@ -129,25 +124,8 @@ class ZooKeeperConsumer:
         self._kafka_offsets.close()
         self._fetching.wake()
         try:
-            self._call(self._zk.close)
+            self._thread.call(self._zk.close)
         finally:
-            self._loop.callFromThread(self._set_ended)
-            self._thread.join()
+            self._thread.end()
             self._background.close()
             self._fetching.close()
-
-    def _set_ended(self) -> None:
-        self._ended = True
-
-    def _call(self, start: Callable[[], Promise[T]]) -> T:
-        """Begin something on the loop's thread, and wait for its outcome."""
-        done = threading.Event()
-        outcomes: list[Promise[T]] = []
-
-        def settled(promise: Promise[T]) -> None:
-            outcomes.append(promise)
-            done.set()
-
-        self._loop.callFromThread(lambda: start().when_settled(settled))
-        done.wait()
-        return outcomes[0].result()

@@ -9,41 +9,18 @@ import logging
 import os
 import select
 import threading
-import time
 from collections.abc import Callable
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from pykafka_classic.client.client_errors import ClientClosed
 from pykafka_classic.common.promise import Promise
 from pykafka_classic.edges.reactor import Reactor
-from pykafka_classic.edges.signals import NOTICED_S, for_the_main_thread
+from pykafka_classic.edges.signals import for_the_main_thread
+from pykafka_classic.edges.waiting import Waiting, begin_on
 
 T = TypeVar("T")
 
 log = logging.getLogger("kafka.clients")
-
-
-class Waiting(Generic[T]):
-    """A promise of the other thread, to wait for."""
-
-    def __init__(self) -> None:
-        self._done = threading.Event()
-        self._promise: Promise[T] | None = None
-
-    def settle(self, promise: Promise[T]) -> None:
-        """On the client thread: it is there."""
-        promise.error()  # looked at, even if nobody waits any more
-        self._promise = promise
-        self._done.set()
-
-    def result(self, timeout_s: float | None = None) -> T:
-        """What it holds. TimeoutError where it is not there in time."""
-        deadline = None if timeout_s is None else time.monotonic() + timeout_s
-        while not self._done.wait(NOTICED_S if deadline is None else min(NOTICED_S, max(deadline - time.monotonic(), 0))):
-            if deadline is not None and time.monotonic() >= deadline:
-                raise TimeoutError
-        assert self._promise is not None
-        return self._promise.result()
 
 
 class ClientThread:
@@ -81,17 +58,7 @@ class ClientThread:
 
     def start(self, begin: Callable[[], Promise[T]]) -> Waiting[T]:
         """Begin something on the client thread."""
-        waiting: Waiting[T] = Waiting()
-
-        def run() -> None:
-            try:
-                promise = begin()
-            except Exception as error:  # noqa: BLE001  # it belongs to who waits
-                promise = Promise.failed(error)
-            promise.when_settled(waiting.settle)
-
-        self.call_soon(run)
-        return waiting
+        return begin_on(self.call_soon, begin)
 
     def call(self, begin: Callable[[], Promise[T]]) -> T:
         """Begin something on the client thread, and wait for its outcome."""

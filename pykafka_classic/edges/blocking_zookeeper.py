@@ -19,7 +19,7 @@ from typing import Any, Final, Self, TypeVar
 from pykafka_classic.common.promise import Promise
 from pykafka_classic.common.zookeeper import Result, SessionEvent, WatchEvent
 from pykafka_classic.edges.shell_requests import AnyRequest
-from pykafka_classic.edges.signals import NOTICED_S, for_the_main_thread
+from pykafka_classic.edges.signals import NOTICED_S, signals_held_back
 from pykafka_classic.edges.zookeeper import KazooZooKeeper, ZooKeeperSettings
 
 T = TypeVar("T")
@@ -78,14 +78,19 @@ class QueueLoop:
         if self._timers and self._timers[0][0] <= now:
             timer = heapq.heappop(self._timers)[2]
             if not timer.cancelled:
-                timer.call()
+                self._run(timer.call)
             return
         due = [time_s - now for time_s in (deadline, self._timers[0][0] if self._timers else None) if time_s is not None]
         try:
             call = self._calls.get(timeout=min([NOTICED_S, *due]))
         except queue.Empty:
             return
-        call()
+        self._run(call)
+
+    @staticmethod
+    def _run(call: Callable[[], Any]) -> None:
+        with signals_held_back():  # Ctrl-C ends a wait, and leaves no call half done
+            call()
 
 
 class BlockingZooKeeper:
@@ -100,7 +105,7 @@ class BlockingZooKeeper:
         self.zk = KazooZooKeeper(settings, self._loop)
         self.zk.add_watch_listener(self._events.append)
         self.zk.add_session_listener(self._events.append)
-        with for_the_main_thread():
+        with signals_held_back():
             connected = self.zk.connect()
         self.wait(connected)
 

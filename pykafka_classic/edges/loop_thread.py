@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from pykafka_classic.common.promise import Promise
 from pykafka_classic.edges.blocking_zookeeper import QueueLoop
-from pykafka_classic.edges.signals import for_the_main_thread
+from pykafka_classic.edges.signals import signals_held_back
 from pykafka_classic.edges.waiting import begin_on
 
 T = TypeVar("T")
@@ -24,7 +24,7 @@ class LoopThread:
 
     def start(self) -> None:
         """Begin to run what is called."""
-        with for_the_main_thread():
+        with signals_held_back():
             self._thread.start()
 
     def call(self, begin: Callable[[], Promise[T]], *, timeout_s: float | None = None) -> T:

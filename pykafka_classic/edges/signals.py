@@ -1,7 +1,7 @@
 """Signals belong to the main thread: Python runs their handlers there, and a wait of that thread ends for them only where the kernel gives them to it.
 
 A signal is lost to a waiting main thread, until something else wakes it, where the kernel gives it to another thread, or where it comes just before the wait
-begins. Against the first helps `for_the_main_thread`, against the second that no wait of a tool is longer than `NOTICED_S`.
+begins. Against the first helps `signals_held_back`, against the second that no wait of a tool is longer than `NOTICED_S`.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ OF_USERS: Final = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
 
 
 @contextlib.contextmanager
-def for_the_main_thread() -> Iterator[None]:
-    """Threads that are started meanwhile never get a signal: they inherit the mask."""
+def signals_held_back() -> Iterator[None]:
+    """What a user sends waits until the block ends. Threads that are started meanwhile never get it: they inherit the mask."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, OF_USERS)
     try:
         yield

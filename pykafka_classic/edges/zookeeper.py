@@ -24,6 +24,7 @@ from pykafka_classic.edges import kazoo_requests
 from pykafka_classic.edges.kazoo_session import KazooSession, SessionSettings
 from pykafka_classic.edges.reactor import ReactorLoop
 from pykafka_classic.edges.shell_requests import AnyRequest
+from pykafka_classic.edges.signals import signals_held_back
 
 if TYPE_CHECKING:  # a tool that speaks to ZooKeeper needs no broker's keys, and they take time to load
     from pykafka_classic.common.config import KafkaConfig
@@ -229,10 +230,13 @@ class KazooZooKeeper:
 
     def _send_waiting(self) -> None:
         waiting, sent, session = self._requests.waiting, self._requests.sent, self._session
-        while session is not None and self._connected and waiting and len(sent) < self._max_in_flight:
-            if not session.send(waiting[0].request, self._answered):
-                return  # the connection has just gone; we shall hear of it
-            sent.append(waiting.popleft())
+        if session is None or not self._connected or not waiting:
+            return
+        with signals_held_back():  # kazoo takes whatever is raised while it wakes its thread for a lost connection: a tool's KeyboardInterrupt too
+            while waiting and len(sent) < self._max_in_flight:
+                if not session.send(waiting[0].request, self._answered):
+                    return  # the connection has just gone; we shall hear of it
+                sent.append(waiting.popleft())
 
     def _answered(self, result: Result) -> None:
         # kazoo answers in the order of sending, so this is for the oldest.

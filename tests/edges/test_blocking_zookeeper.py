@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -37,6 +39,35 @@ def test_session_ends_with_the_context(server: ZooKeeperProcess) -> None:
         first.one(Create("/e", ephemeral=True))
     with BlockingZooKeeper(server.address) as second:
         assert second.one(Exists("/e")).code is Code.NO_NODE
+
+
+class _InterruptedOnce:
+    """The end of kazoo's pipe by which its thread is woken; Ctrl-C comes just while that is written to."""
+
+    def __init__(self, pipe: Any) -> None:
+        self._pipe = pipe
+        self.interrupted = False
+
+    def send(self, data: bytes) -> int:
+        if not self.interrupted:
+            self.interrupted = True
+            signal.raise_signal(signal.SIGINT)
+        sent: int = self._pipe.send(data)
+        return sent
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._pipe, name)
+
+
+def test_ctrl_c_is_never_taken_for_a_lost_connection(server: ZooKeeperProcess) -> None:
+    with BlockingZooKeeper(server.address) as zk:
+        assert zk.zk._session is not None
+        connection = zk.zk._session._client._connection
+        connection._write_sock = pipe = _InterruptedOnce(connection._write_sock)
+        with pytest.raises(KeyboardInterrupt):
+            zk.one(Exists("/"))
+        assert pipe.interrupted
+        assert zk.one(Exists("/")).ok
 
 
 def test_unreachable_zookeeper_is_told() -> None:

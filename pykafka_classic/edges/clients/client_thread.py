@@ -15,7 +15,7 @@ from typing import Any, ClassVar, TypeVar
 from pykafka_classic.client.client_errors import ClientClosed
 from pykafka_classic.common.promise import Promise
 from pykafka_classic.edges.reactor import Reactor
-from pykafka_classic.edges.signals import for_the_main_thread
+from pykafka_classic.edges.signals import signals_held_back
 from pykafka_classic.edges.waiting import Waiting, begin_on
 
 T = TypeVar("T")
@@ -33,7 +33,7 @@ class ClientThread:
         self.reactor = _make_reactor()
         self._process = os.getpid()
         self._thread = threading.Thread(target=self._run, name="kafka-clients", daemon=True)
-        with for_the_main_thread():
+        with signals_held_back():
             self._thread.start()
 
     @classmethod

@@ -24,7 +24,6 @@ from typing import Any, Final
 log = logging.getLogger("spark_integration")
 
 ANSWER_S: Final = 20.0
-LINE_BYTES_MAX: Final = 64 * 1024 * 1024
 
 
 def folder() -> Path:

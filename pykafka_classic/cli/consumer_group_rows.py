@@ -11,7 +11,7 @@ from typing import Final
 
 from pykafka_classic.cli.scala_order import in_hash_order, in_immutable_map_order, topic_partition_hash
 from pykafka_classic.client.admin.groups import GroupDescription, MemberDescription
-from pykafka_classic.common.topic_partition import TopicPartition
+from pykafka_classic.common.topic_partition import TopicPartition, by_topic
 
 MISSING: Final = "-"
 OFFSET_COLUMNS: Final = ("GROUP", "TOPIC", "PARTITION", "CURRENT-OFFSET", "LOG-END-OFFSET", "LAG", "CONSUMER-ID", "HOST", "CLIENT-ID")
@@ -81,10 +81,7 @@ def _member_row(group: str, member: MemberDescription, *, verbose: bool) -> list
 
 def _by_topic(assignment: Iterable[TopicPartition]) -> str:
     """`t(0,1), u(0)`."""
-    topics: dict[str, list[int]] = {}
-    for each in assignment:
-        topics.setdefault(each.topic, []).append(each.partition)
-    return ", ".join(sorted(f"{topic}({','.join(map(str, sorted(numbers)))})" for topic, numbers in topics.items())) or MISSING
+    return ", ".join(sorted(f"{topic}({','.join(map(str, numbers))})" for topic, numbers in by_topic(assignment).items())) or MISSING
 
 
 def state_table(group: GroupDescription) -> list[str]:

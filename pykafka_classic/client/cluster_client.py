@@ -20,6 +20,7 @@ from pykafka_classic.common.clock import Timer, after
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.promise import Promise, spawn
 from pykafka_classic.common.topic_partition import TopicPartition
+from pykafka_classic.protocol.api_keys import CoordinatorType
 from pykafka_classic.protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from pykafka_classic.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
 from pykafka_classic.protocol.network import Disconnected
@@ -31,7 +32,6 @@ log = logging.getLogger("kafka.clients.Metadata")
 GROUP = "group"  # purposes of channels: a request that waits at the broker must not hold up others
 FETCH = "fetch"
 MISSING_TOPIC_RETRY_MS = 500  # a topic that is wanted, and not there, may be created
-FIND_COORDINATOR_VERSION_WITH_TYPES = 1
 
 
 class ClusterClient:
@@ -141,8 +141,8 @@ class ClusterClient:
         given = [self.node_at(host, port) for host, port in self.settings.bootstrap]
         return known + [node for node in given if node not in known]
 
-    async def coordinator(self, key: str, *, key_type: int = 0) -> BrokerNode:
-        """The coordinator of a group (0) or of a transactional id (1). KafkaError, where it is retriable too; NoBrokers, Disconnected."""
+    async def coordinator(self, key: str, *, key_type: CoordinatorType = CoordinatorType.GROUP) -> BrokerNode:
+        """The coordinator of a group or of a transactional id. KafkaError, where it is retriable too; NoBrokers, Disconnected."""
         response = await self.ask_any(lambda node: self._find_coordinator(node, key, key_type))
         if response.error_code != ErrorCode.NONE:
             raise KafkaError(ErrorCode(response.error_code), response.error_message or "")
@@ -171,7 +171,7 @@ class ClusterClient:
     # inside
 
     @staticmethod
-    def _find_coordinator(node: BrokerNode, key: str, key_type: int) -> Promise[FindCoordinatorResponse]:
+    def _find_coordinator(node: BrokerNode, key: str, key_type: CoordinatorType) -> Promise[FindCoordinatorResponse]:
         async def find() -> FindCoordinatorResponse:
             response = await node.send(FindCoordinatorRequest(key=key, key_type=key_type))
             assert isinstance(response, FindCoordinatorResponse)

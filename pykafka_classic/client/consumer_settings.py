@@ -22,7 +22,6 @@ class OffsetsStorage(Enum):
 
 
 LARGEST: Final = "largest"  # the 0.8 words of auto.offset.reset; today's, earliest and latest, mean the same (client.starts)
-SMALLEST: Final = "smallest"
 
 
 @dataclass(frozen=True, slots=True)

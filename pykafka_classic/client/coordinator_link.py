@@ -13,14 +13,11 @@ from pykafka_classic.client.broker_node import BrokerNode
 from pykafka_classic.client.cluster_client import ClusterClient
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.promise import Promise, spawn
-from pykafka_classic.protocol.api_keys import ApiKey
+from pykafka_classic.protocol.api_keys import ApiKey, CoordinatorType
 from pykafka_classic.protocol.network import Disconnected
 from pykafka_classic.protocol.schema import Message
 
 log = logging.getLogger("kafka.clients.Coordinator")
-
-GROUP: Final = 0
-TRANSACTION: Final = 1
 
 _MOVED: Final = frozenset({ErrorCode.NOT_COORDINATOR, ErrorCode.COORDINATOR_NOT_AVAILABLE})
 
@@ -28,11 +25,11 @@ _MOVED: Final = frozenset({ErrorCode.NOT_COORDINATOR, ErrorCode.COORDINATOR_NOT_
 class CoordinatorLink:
     """See the module."""
 
-    def __init__(self, cluster: ClusterClient, key: str, *, key_type: int = GROUP) -> None:
+    def __init__(self, cluster: ClusterClient, key: str, *, key_type: CoordinatorType = CoordinatorType.GROUP) -> None:
         self.cluster = cluster
         self.key = key
         self._key_type = key_type
-        self._of = f"{'transactional id' if key_type == TRANSACTION else 'group'} {key!r}"
+        self._of = f"{'transactional id' if key_type is CoordinatorType.TRANSACTION else 'group'} {key!r}"
         self._node: BrokerNode | None = None
         self._finding: Promise[BrokerNode] | None = None
 

@@ -30,7 +30,7 @@ from pykafka_classic.client.offset_storage import OffsetStorage, OffsetStorageFa
 from pykafka_classic.client.subscription import Subscription
 from pykafka_classic.client.zookeeper_group import ConsumerIdTaken, ZooKeeperGroup
 from pykafka_classic.common.clock import Clock, Timer
-from pykafka_classic.common.promise import Promise, spawn
+from pykafka_classic.common.promise import Promise, failure_told, spawn
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.common.zookeeper import SessionEvent, SessionExpired, WatchEvent, ZooKeeper
 
@@ -154,7 +154,7 @@ class ZooKeeperConsumerConnector:
     def _commit_later(self) -> None:
         def commit() -> None:
             if self._closed is None:
-                self.commit().when_settled(_log_failure)
+                self.commit().when_settled(failure_told(log.warning, "Auto-commit failed: %s"))
                 self._commit_later()
 
         self._timers = [self._clock.call_later(self._settings.auto_commit_interval_ms, commit)]
@@ -351,9 +351,3 @@ def _settle_all(promises: Iterable[Promise[None]], error: BaseException | None) 
             promise.resolve(None)
         else:
             promise.fail(error)
-
-
-def _log_failure(outcome: Promise[None]) -> None:
-    error = outcome.error()
-    if error is not None:
-        log.warning("Auto-commit failed: %s", error)

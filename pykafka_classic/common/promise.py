@@ -149,6 +149,22 @@ def spawn(coroutine: Coroutine[Promise[Any], None, T]) -> Promise[T]:
     return run.outcome
 
 
+def failure_told(tell: Callable[[str, BaseException], None], text: str) -> Callable[[Promise[Any]], None]:
+    """For `when_settled`: what to do with a failure that only a log is to know of, as in `failure_told(log.warning, "Auto-commit failed: %s")`."""
+
+    def settled(outcome: Promise[Any]) -> None:
+        error = outcome.error()
+        if error is not None:
+            tell(text, error)
+
+    return settled
+
+
+def bug_told(logger: logging.Logger, text: str) -> Callable[[Promise[Any]], None]:
+    """For `when_settled`: a failure is a bug, and its traceback belongs into the log."""
+    return failure_told(lambda text, error: logger.error(text, exc_info=error), text)
+
+
 def gather(promises: Sequence[Promise[T]]) -> Promise[list[T]]:
     """All values in order, or the first failure once all are settled."""
     together: Promise[list[T]] = Promise()

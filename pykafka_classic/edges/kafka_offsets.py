@@ -18,7 +18,7 @@ from pykafka_classic.client.offset_storage import OffsetStorageFailed
 from pykafka_classic.client.zookeeper_group import is_registered
 from pykafka_classic.common.clock import Background
 from pykafka_classic.common.errors import ErrorCode
-from pykafka_classic.common.topic_partition import TopicPartition
+from pykafka_classic.common.topic_partition import TopicPartition, by_topic
 from pykafka_classic.common.zookeeper import SessionExpired
 from pykafka_classic.edges.blocking_client import BlockingClient, connect_any
 from pykafka_classic.protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
@@ -86,10 +86,7 @@ class KafkaOffsets:
         return BlockingClient(response.host, response.port, client_id=self._settings.client_id, timeout_ms=timeout_ms)
 
     def _fetch(self, wanted: list[TopicPartition]) -> dict[TopicPartition, int]:
-        by_topic: dict[str, list[int]] = {}
-        for topic, partition in wanted:
-            by_topic.setdefault(topic, []).append(partition)
-        request = OffsetFetchRequest(group_id=self._settings.group_id, topics=[OffsetFetchRequestTopic(*each) for each in by_topic.items()])
+        request = OffsetFetchRequest(group_id=self._settings.group_id, topics=[OffsetFetchRequestTopic(*each) for each in by_topic(wanted).items()])
         with self._coordinator() as client:
             response = client.send(request, FETCH_VERSION)
         assert isinstance(response, OffsetFetchResponse)
@@ -103,11 +100,11 @@ class KafkaOffsets:
         return found
 
     def _commit(self, offsets: Mapping[TopicPartition, int]) -> None:
-        by_topic: dict[str, list[OffsetCommitRequestPartition]] = {}
+        entries: dict[str, list[OffsetCommitRequestPartition]] = {}
         for (topic, partition), offset in offsets.items():
             entry = OffsetCommitRequestPartition(partition_index=partition, committed_offset=offset, committed_metadata="")
-            by_topic.setdefault(topic, []).append(entry)
-        topics = [OffsetCommitRequestTopic(name, entries) for name, entries in by_topic.items()]
+            entries.setdefault(topic, []).append(entry)
+        topics = [OffsetCommitRequestTopic(*each) for each in entries.items()]
         with self._coordinator() as client:
             response = client.send(OffsetCommitRequest(group_id=self._settings.group_id, topics=topics), COMMIT_VERSION)
         assert isinstance(response, OffsetCommitResponse)

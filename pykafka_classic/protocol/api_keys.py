@@ -14,6 +14,13 @@ from typing import Final
 from pykafka_classic.protocol.schema import LATEST, NO_VERSIONS, Message
 
 
+class CoordinatorType(IntEnum):
+    """What FindCoordinator asks for; its `key_type`."""
+
+    GROUP = 0
+    TRANSACTION = 1
+
+
 class ApiKey(IntEnum):
     """The int16 with which a request begins. Names are Kafka's; a module of `messages/` has the name in small letters."""
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
+from pykafka_classic.client.admin.topics import NewTopic
+from pykafka_classic.edges.admin import Admin
 from pykafka_classic.edges.child_processes import ChildProcess, wait_until
 from pykafka_classic.monitor.store.connections import StoreMissing
 from pykafka_classic.monitor.store.queries import UnknownCluster
@@ -58,6 +61,23 @@ class MonitorProcess(ChildProcess):
             return states == ["connected"] and bool(self.reader.log_dirs(NAME))
         except (StoreMissing, UnknownCluster):
             return False
+
+
+@contextmanager
+def watching(cluster: LocalCluster, folder: Path, topic: str) -> Iterator[MonitorProcess]:
+    """A monitor of a cluster in which this topic was made: two partitions, three replicas. In the end it has stopped, and printed no stack trace."""
+    with Admin(cluster.bootstrap) as admin:
+        admin.create_topics([NewTopic(topic, partitions=2, replication_factor=3)]).check()
+        wait_until(lambda: len(admin.describe_topics([topic]).values_only()) == 1, seconds=20)
+    monitor = MonitorProcess(folder, cluster)
+    monitor.start()
+    try:
+        monitor.wait_watching()
+        yield monitor
+    finally:
+        if monitor.running:
+            monitor.stop()
+    assert "Traceback" not in monitor.output()
 
 
 def wait_for(condition: object, *, seconds: float = 15.0) -> None:

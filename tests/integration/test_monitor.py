@@ -28,7 +28,7 @@ from pykafka_classic.monitor.reading import explain, read_timeline
 from pykafka_classic.monitor.store.answers import Span
 from pykafka_classic.monitor.store.reader import StoreReader
 from pykafka_classic.testing.cluster import LocalCluster
-from tests.integration.monitor_process import NAME, MonitorProcess
+from tests.integration.monitor_process import NAME, MonitorProcess, watching
 
 TOPIC, GROUP, OLD_GROUP = "flights", "radar", "old-radar"
 PARTITION = TopicPartition(TOPIC, 0)
@@ -40,18 +40,8 @@ SEEN_WITHIN_MS = 2_000
 @pytest.fixture(scope="module")
 def watched(cluster: LocalCluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[LocalCluster, MonitorProcess]]:
     """Three brokers with a topic, and a monitor."""
-    with Admin(cluster.bootstrap) as admin:
-        admin.create_topics([NewTopic(TOPIC, partitions=2, replication_factor=3)]).check()
-        wait_until(lambda: len(admin.describe_topics([TOPIC]).values_only()) == 1, seconds=20)
-    monitor = MonitorProcess(tmp_path_factory.mktemp("monitor"), cluster)
-    monitor.start()
-    try:
-        monitor.wait_watching()
+    with watching(cluster, tmp_path_factory.mktemp("monitor"), TOPIC) as monitor:
         yield cluster, monitor
-    finally:
-        if monitor.running:
-            monitor.stop()
-    assert "Traceback" not in monitor.output()
 
 
 def now_ms() -> int:

@@ -18,12 +18,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from pykafka_classic.client.admin.topics import NewTopic
-from pykafka_classic.edges.admin import Admin
 from pykafka_classic.edges.child_processes import wait_until
 from pykafka_classic.monitor.web.metrics import HELP
 from pykafka_classic.testing.cluster import LocalCluster
-from tests.integration.monitor_process import NAME, MonitorProcess
+from tests.integration.monitor_process import NAME, MonitorProcess, watching
 
 TOPIC = "flights"
 API = f"/api/v1/clusters/{NAME}"
@@ -34,16 +32,8 @@ READERS = 10
 @pytest.fixture(scope="module")
 def watched(cluster: LocalCluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[LocalCluster, MonitorProcess]]:
     """Three brokers with a topic, and a monitor."""
-    with Admin(cluster.bootstrap) as admin:
-        admin.create_topics([NewTopic(TOPIC, partitions=2, replication_factor=3)]).check()
-    monitor = MonitorProcess(tmp_path_factory.mktemp("monitor"), cluster)
-    monitor.start()
-    try:
-        monitor.wait_watching()
+    with watching(cluster, tmp_path_factory.mktemp("monitor"), TOPIC) as monitor:
         yield cluster, monitor
-    finally:
-        monitor.stop()
-    assert "Traceback" not in monitor.output()
 
 
 class Answer:

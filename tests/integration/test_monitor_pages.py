@@ -12,15 +12,13 @@ from urllib.parse import quote
 import pytest
 from confluent_kafka import Consumer, Producer
 
-from pykafka_classic.client.admin.topics import NewTopic
 from pykafka_classic.common.zookeeper import Create
-from pykafka_classic.edges.admin import Admin
 from pykafka_classic.edges.blocking_zookeeper import BlockingZooKeeper
 from pykafka_classic.edges.child_processes import wait_until
 from pykafka_classic.monitor.store.answers import Span
 from pykafka_classic.testing.cluster import LocalCluster
 from tests.integration.monitor_browser import PHONE, WIDE, Browser, chromium, needs_chromium
-from tests.integration.monitor_process import NAME, MonitorProcess
+from tests.integration.monitor_process import NAME, MonitorProcess, watching
 
 pytestmark = needs_chromium
 
@@ -72,13 +70,8 @@ SOUND = {"mains": 1, "headings": 1, "language": "en", "unnamed": [], "silent": [
 @pytest.fixture(scope="module")
 def watched(cluster: LocalCluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[LocalCluster, MonitorProcess]]:
     """Three brokers with records, a group of each generation, and a monitor that has seen them."""
-    with Admin(cluster.bootstrap) as admin:
-        admin.create_topics([NewTopic(TOPIC, partitions=2, replication_factor=3)]).check()
-        wait_until(lambda: len(admin.describe_topics([TOPIC]).values_only()) == 1, seconds=20)
-    monitor = MonitorProcess(tmp_path_factory.mktemp("monitor"), cluster)
-    monitor.start()
-    try:
-        reader = monitor.wait_watching()
+    with watching(cluster, tmp_path_factory.mktemp("monitor"), TOPIC) as monitor:
+        reader = monitor.reader
         produce(cluster, 30)
         read_some(cluster)
         with BlockingZooKeeper(cluster.zookeeper.address) as zk:
@@ -90,9 +83,6 @@ def watched(cluster: LocalCluster, tmp_path_factory: pytest.TempPathFactory) -> 
             wait_until(lambda: {(each.group, each.store) for each in reader.lag_ranking(NAME)} >= {(GROUP, "kafka"), (OLD_GROUP, "zookeeper")}, seconds=20)
             wait_until(lambda: reader.config_at(NAME, "topic", TOPIC) is not None, seconds=30)
             yield cluster, monitor
-    finally:
-        monitor.stop()
-    assert "Traceback" not in monitor.output()
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from pykafka_classic.client.consuming.group_member import Generation, GroupMembe
 from pykafka_classic.client.coordinator_link import CoordinatorLink
 from pykafka_classic.client.offset_and_metadata import OffsetAndMetadata
 from pykafka_classic.common.errors import ErrorCode, KafkaError
-from pykafka_classic.common.topic_partition import TopicPartition
+from pykafka_classic.common.topic_partition import TopicPartition, by_topic
 from pykafka_classic.protocol.api_keys import ApiKey
 from pykafka_classic.protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitRequestPartition, OffsetCommitRequestTopic, OffsetCommitResponse
 from pykafka_classic.protocol.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestTopic, OffsetFetchResponse
@@ -36,9 +36,9 @@ class CommittedOffsets:
         if not offsets:
             return
         generation = self._member.generation
-        by_topic: dict[str, list[OffsetCommitRequestPartition]] = {}
+        entries: dict[str, list[OffsetCommitRequestPartition]] = {}
         for partition, each in offsets.items():
-            by_topic.setdefault(partition.topic, []).append(
+            entries.setdefault(partition.topic, []).append(
                 OffsetCommitRequestPartition(
                     partition_index=partition.partition,
                     committed_offset=each.offset,
@@ -51,7 +51,7 @@ class CommittedOffsets:
             generation_id=generation.generation_id,
             member_id=generation.member_id if generation.generation_id >= 0 else "",
             group_instance_id=self._settings.group_instance_id if generation.generation_id >= 0 else None,
-            topics=[OffsetCommitRequestTopic(*each) for each in by_topic.items()],
+            topics=[OffsetCommitRequestTopic(*each) for each in entries.items()],
         )
         response = await self._link.ask(ApiKey.OFFSET_COMMIT, lambda _: request)
         assert isinstance(response, OffsetCommitResponse)
@@ -81,12 +81,9 @@ class CommittedOffsets:
         """What is committed, of those where something is. KafkaError (retriable while transactions are pending), Disconnected."""
         if not partitions:
             return {}
-        by_topic: dict[str, list[int]] = {}
-        for topic, number in partitions:
-            by_topic.setdefault(topic, []).append(number)
 
         def build(version: int) -> OffsetFetchRequest:
-            topics = [OffsetFetchRequestTopic(*each) for each in by_topic.items()]
+            topics = [OffsetFetchRequestTopic(*each) for each in by_topic(partitions).items()]
             return OffsetFetchRequest(group_id=self._link.key, topics=topics, require_stable=version >= REQUIRE_STABLE_VERSION and self._settings.isolation > 0)
 
         response = await self._link.ask(ApiKey.OFFSET_FETCH, build)

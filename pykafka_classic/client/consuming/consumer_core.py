@@ -31,7 +31,7 @@ from pykafka_classic.client.offset_and_metadata import OffsetAndMetadata
 from pykafka_classic.client.starts import Reset, Start, Word
 from pykafka_classic.common.clock import after
 from pykafka_classic.common.errors import KafkaError
-from pykafka_classic.common.promise import Promise, spawn
+from pykafka_classic.common.promise import Promise, failure_told, spawn
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.protocol.network import Disconnected
 
@@ -315,7 +315,7 @@ class ConsumerCore:
         self._next_auto_commit_ms = now_ms + self.settings.auto_commit_interval_ms
         positions = self.assigned.positions()
         if positions and self._joining is None:
-            spawn(self._commits.commit(positions)).when_settled(_log_failed_commit)
+            spawn(self._commits.commit(positions)).when_settled(failure_told(log.warning, "Auto-commit failed: %s"))
 
     def _metadata_updated(self, metadata: ClusterMetadata) -> None:
         if self._subscribed:
@@ -355,9 +355,3 @@ async def _outcome_of(step: Promise[T]) -> Exception | None:
     except Exception as error:  # noqa: BLE001  # a listener of the user's may raise anything
         return error
     return None
-
-
-def _log_failed_commit(commit: Promise[None]) -> None:
-    error = commit.error()
-    if error is not None:
-        log.warning("Auto-commit failed: %s", error)

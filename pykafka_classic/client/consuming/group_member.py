@@ -25,7 +25,7 @@ from pykafka_classic.client.consuming.group_protocol import PROTOCOL_TYPE, Membe
 from pykafka_classic.client.coordinator_link import CoordinatorLink
 from pykafka_classic.common.clock import Timer
 from pykafka_classic.common.errors import ErrorCode, KafkaError
-from pykafka_classic.common.promise import Promise, spawn
+from pykafka_classic.common.promise import Promise, failure_told, spawn
 from pykafka_classic.protocol.api_keys import ApiKey
 from pykafka_classic.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from pykafka_classic.protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol, JoinGroupResponse
@@ -211,7 +211,7 @@ class GroupMember:
         now_ms = self._clock.monotonic_ms()
         if not self.polling and now_ms - self._last_poll_ms > self._settings.max_poll_interval_ms:
             log.warning("Leaving group %s: poll was not called for %d ms (max.poll.interval.ms)", self._link.key, now_ms - self._last_poll_ms)
-            spawn(self.leave("max.poll.interval.ms")).when_settled(_log_failure)
+            spawn(self.leave("max.poll.interval.ms")).when_settled(failure_told(log.info, "Leaving a group: %s"))
             return
         if now_ms - self._last_answer_ms > self._settings.session_timeout_ms:
             self._link.lost()
@@ -281,9 +281,3 @@ class GroupMember:
         response = await self._link.ask(ApiKey.LEAVE_GROUP, build, purpose=LEAVE if joining else None)
         assert isinstance(response, LeaveGroupResponse)
         self._link.check(response.error_code, "LeaveGroup")
-
-
-def _log_failure(leaving: Promise[None]) -> None:
-    error = leaving.error()
-    if error is not None:
-        log.info("Leaving a group: %s", error)

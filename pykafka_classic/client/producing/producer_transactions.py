@@ -24,7 +24,7 @@ from typing import Final, TypeVar
 
 from pykafka_classic.client.client_errors import ClientTimeout, IllegalState
 from pykafka_classic.client.cluster_client import ClusterClient
-from pykafka_classic.client.coordinator_link import TRANSACTION, CoordinatorLink
+from pykafka_classic.client.coordinator_link import CoordinatorLink
 from pykafka_classic.client.group_metadata import GroupMetadata
 from pykafka_classic.client.offset_and_metadata import OffsetAndMetadata
 from pykafka_classic.client.producing.producer_identity import NONE, ProducerIdentity
@@ -33,7 +33,7 @@ from pykafka_classic.common.clock import after
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.promise import Promise, spawn
 from pykafka_classic.common.topic_partition import TopicPartition, by_topic
-from pykafka_classic.protocol.api_keys import ApiKey
+from pykafka_classic.protocol.api_keys import ApiKey, CoordinatorType
 from pykafka_classic.protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest, AddOffsetsToTxnResponse
 from pykafka_classic.protocol.messages.add_partitions_to_txn import AddPartitionsToTxnRequest, AddPartitionsToTxnResponse, AddPartitionsToTxnTopic
 from pykafka_classic.protocol.messages.end_txn import EndTxnRequest, EndTxnResponse
@@ -95,7 +95,7 @@ class ProducerTransactions:
         self._settings = settings
         self._clock = cluster.seams.clock
         self._cluster = cluster
-        self._link = CoordinatorLink(cluster, self.id, key_type=TRANSACTION)
+        self._link = CoordinatorLink(cluster, self.id, key_type=CoordinatorType.TRANSACTION)
         self._wake = wake
         self._give_up = give_up
         self._wanted: set[TopicPartition] = set()

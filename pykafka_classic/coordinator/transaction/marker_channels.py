@@ -20,7 +20,7 @@ from pykafka_classic.common.api_version import KAFKA_2_8_IV0
 from pykafka_classic.common.clock import Clock, after
 from pykafka_classic.common.config import KafkaConfig
 from pykafka_classic.common.errors import ErrorCode
-from pykafka_classic.common.promise import Promise, spawn
+from pykafka_classic.common.promise import bug_told, spawn
 from pykafka_classic.common.topic_partition import TopicPartition, by_topic
 from pykafka_classic.coordinator.transaction.transaction_metadata import Row, TransactionMetadata
 from pykafka_classic.coordinator.transaction.transaction_store import Term, TransactionStore
@@ -33,6 +33,7 @@ from pykafka_classic.protocol.messages.write_txn_markers import (
 from pykafka_classic.protocol.network import Channel, Disconnected, Network
 
 log = logging.getLogger("kafka.coordinator.transaction.TransactionMarkerChannelManager")
+_log_bug = bug_told(log, "[Transaction Marker Channel Manager]: Error due to a bug")
 
 RETRY_MS: Final = 50
 
@@ -254,9 +255,3 @@ def _marker(completion: Completion, partitions: Iterable[TopicPartition]) -> Wri
         topics=[WritableTxnMarkerTopic(name=name, partition_indexes=indexes) for name, indexes in by_topic(partitions).items()],
         coordinator_epoch=completion.term.epoch,
     )
-
-
-def _log_bug(outcome: Promise[None]) -> None:
-    error = outcome.error()
-    if error is not None:
-        log.error("[Transaction Marker Channel Manager]: Error due to a bug", exc_info=error)

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from pykafka_classic.common.clock import Clock, after
 from pykafka_classic.common.config import KafkaConfig
 from pykafka_classic.common.errors import ErrorCode
-from pykafka_classic.common.promise import Promise, spawn
+from pykafka_classic.common.promise import Promise, bug_told, spawn
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.coordinator.transaction.marker_channels import MarkerChannels
 from pykafka_classic.coordinator.transaction.transaction_metadata import (
@@ -28,6 +28,7 @@ from pykafka_classic.coordinator.transaction.transaction_metadata import (
 from pykafka_classic.coordinator.transaction.transaction_store import Term, TransactionStore
 
 log = logging.getLogger("kafka.coordinator.transaction.TransactionCoordinator")
+_log_bug = bug_told(log, "[TransactionCoordinator]: Error due to a bug")
 
 TURN_TRANSACTIONS: Final = 5_000  # looked at in one turn of the reactor
 
@@ -252,9 +253,3 @@ class TransactionCoordinator:
 
     async def _forget_unused(self) -> None:
         self._store.forget_unused(expiration_ms=self._expiration_ms, timeout_ms=self._request_timeout_ms)
-
-
-def _log_bug(outcome: Promise[None]) -> None:
-    error = outcome.error()
-    if error is not None:
-        log.error("[TransactionCoordinator]: Error due to a bug", exc_info=error)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pykafka_classic.common.promise import Promise, spawn
+from pykafka_classic.common.promise import Promise, bug_told, spawn
 from pykafka_classic.common.zookeeper import Request, Result, SessionEvent, WatchEvent
 from pykafka_classic.edges.clocks import ReactorClock
 from pykafka_classic.edges.reactor import Reactor
@@ -16,6 +16,7 @@ from pykafka_classic.monitor.mirror import ZNodeMirror
 from pykafka_classic.monitor.znodes import Change, Node
 
 log = logging.getLogger("kafka.monitor.ZooKeeper")
+_log_failure = bug_told(log, "A look at ZooKeeper has failed")
 
 ZOOKEEPERS_OWN: Final = "/zookeeper"
 TRY_AGAIN_MS: Final = 3_000
@@ -118,12 +119,6 @@ class ZooKeeperWatch:
                     self._on_state(self._state())
         finally:
             self._looking = False
-
-
-def _log_failure(outcome: Promise[None]) -> None:
-    error = outcome.error()
-    if error is not None:
-        log.error("A look at ZooKeeper has failed", exc_info=error)
 
 
 def _is_wanted(path: str) -> bool:

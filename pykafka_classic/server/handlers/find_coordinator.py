@@ -9,21 +9,20 @@ from pykafka_classic.common import topic_name
 from pykafka_classic.common.clock import within
 from pykafka_classic.common.errors import ErrorCode
 from pykafka_classic.common.promise import Promise, spawn
+from pykafka_classic.protocol.api_keys import CoordinatorType
 from pykafka_classic.protocol.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
 from pykafka_classic.protocol.schema import Message
 from pykafka_classic.server.auto_topic_creation import CREATION_WAIT_MS
 from pykafka_classic.server.broker_services import BrokerServices
 from pykafka_classic.server.request import Request
 
-GROUP, TRANSACTION = 0, 1
-
 
 def handle(broker: BrokerServices, request: Request) -> Message | Promise[Message]:
     """The coordinator's address, or COORDINATOR_NOT_AVAILABLE: ask again soon."""
     body = request.expect(FindCoordinatorRequest)
-    if body.key_type == GROUP:
+    if body.key_type == CoordinatorType.GROUP:
         topic, partition = topic_name.GROUP_METADATA_TOPIC, broker.groups.store.partition_for(body.key)
-    elif body.key_type == TRANSACTION:
+    elif body.key_type == CoordinatorType.TRANSACTION:
         topic, partition = topic_name.TRANSACTION_STATE_TOPIC, broker.transactions.store.partition_for(body.key)
     else:
         return FindCoordinatorResponse(error_code=ErrorCode.INVALID_REQUEST, node_id=-1, port=-1)

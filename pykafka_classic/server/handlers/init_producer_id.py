@@ -12,9 +12,10 @@ from pykafka_classic.coordinator.transaction.transaction_metadata import NO_PROD
 from pykafka_classic.protocol.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from pykafka_classic.protocol.schema import Message
 from pykafka_classic.server.broker_services import BrokerServices
+from pykafka_classic.server.handlers.transaction_errors import told
 from pykafka_classic.server.request import Request
 
-KNOWS_PRODUCER_FENCED = 4
+PRODUCER_FENCED_KNOWN_SINCE = 4
 
 
 def handle(broker: BrokerServices, request: Request) -> Message | Promise[Message]:
@@ -34,7 +35,5 @@ async def _initialize(broker: BrokerServices, request: Request, body: InitProduc
 
 
 def _response(outcome: Initialized, request: Request) -> Message:
-    error = outcome.error
-    if error is ErrorCode.PRODUCER_FENCED and request.version < KNOWS_PRODUCER_FENCED:
-        error = ErrorCode.INVALID_PRODUCER_EPOCH
+    error = told(outcome.error, request, known_since=PRODUCER_FENCED_KNOWN_SINCE)
     return InitProducerIdResponse(error_code=error, producer_id=outcome.producer.id, producer_epoch=outcome.producer.epoch)

@@ -420,9 +420,9 @@ def never(_context: RequestContext, _client_host: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("properties", "sizes"), [({}, (-1, -1)), ({"socket.send.buffer.bytes": "102400"}, (102400, -1)), ({"socket.receive.buffer.bytes": "5"}, (-1, 5))]
+    ("properties", "sizes"), [({}, (102400, -1)), ({"socket.send.buffer.bytes": "-1"}, (-1, -1)), ({"socket.receive.buffer.bytes": "5"}, (102400, 5))]
 )
-def test_socket_buffers_are_the_systems_unless_they_are_set(properties: dict[str, str], sizes: tuple[int, int]) -> None:
+def test_the_buffer_for_receiving_is_the_systems_unless_it_is_set(properties: dict[str, str], sizes: tuple[int, int]) -> None:
     config = KafkaConfig.from_properties({"zookeeper.connect": "none:1", "broker.id": "0", **properties})
     settings = ListenerSettings.from_config(config, config.listener_end_points[0])
     assert (settings.send_buffer, settings.receive_buffer) == sizes

@@ -34,7 +34,7 @@ class SocketKeys:
     port: int = key(INT, 9092, HIGH, "Old: port to listen on, where listeners is unset.")
     advertised_host_name: str | None = key(STRING, None, HIGH, "Old: host told to clients, where advertised.listeners is unset.")
     advertised_port: int | None = key(INT, None, HIGH, "Old: port told to clients, where advertised.listeners is unset.")
-    socket_send_buffer_bytes: int = key(INT, 102400, HIGH, "SO_SNDBUF of each connection, in bytes; -1, and where it is not set: the system's choice.")
+    socket_send_buffer_bytes: int = key(INT, 102400, HIGH, "SO_SNDBUF of each connection, in bytes; -1: the system's choice.")
     socket_receive_buffer_bytes: int = key(INT, 102400, HIGH, "SO_RCVBUF of each connection, in bytes; -1, and where it is not set: the system's choice.")
     socket_request_max_bytes: int = key(INT, 104857600, HIGH, "Longest request, in bytes; a connection that announces more is closed.", at_least(1))
     max_connections_per_ip: int = key(INT, INT_MAX, MEDIUM, "Connections from one address. 0 only together with overrides.", at_least(0))

@@ -80,6 +80,8 @@ class Outgoing:
                 return
             self.unsent -= sent
             budget -= sent
+            if self._file_sent:
+                return  # the socket is full: one more call would say no more than that
 
     def _send_buffers(self, head: bytes | bytearray | memoryview) -> int:
         buffers: list[bytes | bytearray | memoryview] = [head]

@@ -81,8 +81,8 @@ class ListenerSettings:
 def _receive_buffer(config: KafkaConfig) -> int:
     """A size that somebody has chosen; Kafka's default of 100 KB is none.
 
-    A size that is set ends the kernel's own tuning, which gives a busy connection megabytes: with it, large requests cost up to a third less CPU. For sending it
-    is the other way round: with megabytes under way at once, answers cost half as much again.
+    A size that is set ends the kernel's own tuning, which gives a busy connection megabytes: with it, large requests cost up to a third less CPU. For sending
+    it is the other way round: with megabytes under way at once, answers cost half as much again.
     """
     return config.socket_receive_buffer_bytes if "socket.receive.buffer.bytes" in config.originals else -1
 

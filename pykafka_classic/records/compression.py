@@ -23,7 +23,7 @@ from typing import Any, Final
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.records import lz4_framing, snappy_framing
 from pykafka_classic.records.layout import InvalidRecord
-from pykafka_classic.records.lz4_framing import unpacking_step
+from pykafka_classic.records.lz4_framing import FED_MIN_BYTES, unpacking_step
 
 NONE: Final = 0
 GZIP: Final = 1
@@ -104,20 +104,22 @@ def _decompress(codec: int, data: bytes | memoryview, size: int, magic: int) -> 
 
 def _decompress_gzip(data: bytes | memoryview, size: int) -> tuple[bytes, bool]:
     parts: list[bytes] = []
-    rest: bytes | memoryview = data
-    while len(rest):
+    whole, taken, fed = memoryview(data), 0, max(FED_MIN_BYTES, size)
+    while taken < len(whole):
         member = zlib.decompressobj(wbits=16 + zlib.MAX_WBITS)
-        try:
-            part = member.decompress(rest, size + 1)
-        except zlib.error as error:
-            raise InvalidRecord(f"malformed gzip data: {error}") from error
-        parts.append(part)
-        size -= len(part)
-        if size < 0:
-            return b"".join(parts), False
-        if not member.eof:
-            raise InvalidRecord("gzip data is cut short")
-        rest = member.unused_data
+        while not member.eof:
+            if taken == len(whole):
+                raise InvalidRecord("gzip data is cut short")
+            piece = whole[taken : taken + fed]
+            try:
+                part = member.decompress(piece, size + 1)
+            except zlib.error as error:
+                raise InvalidRecord(f"malformed gzip data: {error}") from error
+            taken += len(piece) - len(member.unconsumed_tail) - len(member.unused_data)
+            parts.append(part)
+            size -= len(part)
+            if size < 0:
+                return b"".join(parts), False
     return parts[0] if len(parts) == 1 else b"".join(parts), True
 
 

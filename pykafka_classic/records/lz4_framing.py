@@ -15,6 +15,7 @@ Source: facts/storage.md 2, facts/observed.md; 2.8 KafkaLZ4BlockInputStream.java
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final
 
 from pykafka_classic.records.layout import InvalidRecord
@@ -25,6 +26,8 @@ _HC_POSITION: Final = 6  # without a content size
 _HEADER_SIZE_MIN: Final = 7
 _CONTENT_SIZE_BYTES: Final = 8
 _BROKEN_HC: Final = 0x1A  # of FLG 60, BD 40, with the magic bytes hashed too
+
+FED_MIN_BYTES: Final = 64 * 1024  # at a time: the library copies what it does not need yet
 
 _VERSION_MASK, _VERSION_1 = 0xC0, 0x40
 _INDEPENDENT_BLOCKS: Final = 0x20
@@ -44,12 +47,17 @@ def decompress(data: bytes | memoryview, size: int, *, check_header: bool) -> tu
     import lz4.frame
 
     decompressor = lz4.frame.LZ4FrameDecompressor()
-    parts, step, rest = [], unpacking_step(data), _with_right_checksum(data, check_header)
+    parts, step, frame = [], unpacking_step(data), memoryview(_with_right_checksum(data, check_header))
+    taken, fed = 0, max(FED_MIN_BYTES, size)
     try:
-        while size >= 0 and not decompressor.eof and (part := decompressor.decompress(rest, max_length=min(size + 1, step))):
+        while size >= 0 and not decompressor.eof:
+            piece = frame[taken : taken + fed] if decompressor.needs_input else b""
+            part = decompressor.decompress(piece, max_length=min(size + 1, step))
+            if not part and not piece:
+                break
             parts.append(part)
+            taken += len(piece)
             size -= len(part)
-            rest = b""
     except RuntimeError as error:
         raise InvalidRecord(f"malformed lz4 data: {error}") from error
     if size >= 0 and not decompressor.eof:
@@ -83,6 +91,7 @@ def _with_right_checksum(data: bytes | memoryview, check_header: bool) -> bytes 
 _PRIMES: Final = (2654435761, 2246822519, 3266489917, 668265263, 374761393)
 
 
+@lru_cache(maxsize=64)  # nearly all frames have the same few bytes there
 def header_checksum(descriptor: bytes) -> int:
     """The HC byte: second byte of xxh32 with seed 0, for up to 15 bytes (longer inputs have another first part)."""
     assert len(descriptor) < 16

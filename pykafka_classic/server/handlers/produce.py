@@ -60,8 +60,16 @@ def handle(broker: BrokerServices, request: Request) -> Message | Promise[Messag
     )
     outcome = broker.replica_manager.append_records(params, entries)
     if isinstance(outcome, Promise):
+        _forget_records(body)
         return outcome.then(lambda results: _respond(request, {**results, **refused}))
     return _response(body, outcome) if body.acks and not refused else _respond(request, {**outcome, **refused})
+
+
+def _forget_records(body: ProduceRequest) -> None:
+    """Their answer waits, perhaps a long time for followers that are slow: whoever has to append them has them, and the request needs them no more."""
+    for topic in body.topic_data:
+        for partition in topic.partition_data:
+            partition.records = None
 
 
 def _why_not(broker: BrokerServices, topic_partition: TopicPartition, records: memoryview, version: int) -> ErrorCode:

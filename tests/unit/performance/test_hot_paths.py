@@ -6,6 +6,7 @@ Fewer calls are always fine. Everything is counted from the bytes of a request t
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterator, Sequence
 
 import pytest
@@ -86,6 +87,25 @@ def test_produce_copies_no_records(monkeypatch: pytest.MonkeyPatch) -> None:
     peak = memory_peak(lambda: cluster.send(frame))
     assert sum(written) > MB
     assert peak < 40_000  # 32 KB of the batch are looked at in a copy of their own: log_validator.py
+
+
+class Frame(bytearray):
+    """Bytes that a test can see die."""
+
+
+def test_a_request_that_waits_for_followers_keeps_none_of_its_records() -> None:
+    cluster = CountedCluster(machines=2)
+    request = produce(1_000, 1_000, acks=-1)
+    cluster.ask(request, PRODUCE)
+    frame = Frame(cluster.frame(request, PRODUCE))
+    dead = weakref.ref(frame)
+    cluster.send(frame)  # type: ignore[arg-type]  # a subclass of bytes would not tell
+    del frame
+    assert dead() is None
+    assert cluster.log(1).log_end_offset == 2_000 > cluster.log(1).high_watermark  # it waits
+    response = cluster.answer()
+    assert isinstance(response, ProduceResponse)
+    assert response.responses[0].partition_responses[0].base_offset == 1_000
 
 
 def test_fetch_at_the_end_reads_nothing_from_the_disk(one: CountedCluster) -> None:

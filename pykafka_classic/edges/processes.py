@@ -15,7 +15,7 @@ import shutil
 import socket
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -100,9 +100,10 @@ class ZooKeeperProcess(ChildProcess):
     Args:
         properties: zookeeper.properties (Kafka's name for zoo.cfg); what is absent has the values of ZOOKEEPER_DEFAULTS. `clientPort` absent: a free port.
         server_id: its number in an ensemble.
+        jvm: more flags for java.
     """
 
-    def __init__(self, directory: Path, properties: Mapping[str, str] | None = None, *, server_id: int | None = None) -> None:
+    def __init__(self, directory: Path, properties: Mapping[str, str] | None = None, *, server_id: int | None = None, jvm: Sequence[str] = ()) -> None:
         self.directory = directory
         self._properties = {**ZOOKEEPER_DEFAULTS, "clientPortAddress": "127.0.0.1", "dataDir": str(directory / "data"), **(properties or {})}
         if "clientPort" not in self._properties:
@@ -111,6 +112,7 @@ class ZooKeeperProcess(ChildProcess):
         command = [
             require_java(),
             *JVM_FLAGS,
+            *jvm,
             "-cp",
             zookeeper_class_path(),
             "org.apache.zookeeper.server.quorum.QuorumPeerMain",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import functools
-import os
 import re
 import shutil
 import subprocess
@@ -14,6 +13,7 @@ from typing import Final
 
 from pykafka_classic.edges.child_processes import ChildProcess
 from pykafka_classic.edges.processes import require_java
+from pykafka_classic.testing.class_archive import ClassArchive, cache_folder
 
 # Each release with the newest Scala that it was published for.
 SCALA: Final = {"2.4.1": "2.13", "1.1.1": "2.12", "0.10.2.2": "2.12"}
@@ -56,7 +56,7 @@ def fetched_jars(folder: str, pom: Path, kafka_version: str, scala_version: str)
     """
     if shutil.which("mvn") is None:
         raise JarsNotFetched("`mvn` is not installed: Apache Kafka's jars cannot be fetched")
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pykafka_classic" / folder
+    cache = cache_folder() / folder
     cache.mkdir(parents=True, exist_ok=True)
     with (cache / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -81,22 +81,36 @@ class ApacheBroker(ChildProcess):
 
     Args:
         class_path: `broker_class_path` of its release.
-        jvm: flags for java.
+        jvm: flags for java; with those of small JVMs it uses an archive of its classes.
     """
 
     def __init__(self, class_path: str, directory: Path, properties: Mapping[str, str], *, jvm: Sequence[str] = SMALL_JVM) -> None:
         self.directory = directory
         self._properties = dict(properties)
+        self._archive = ClassArchive("broker", class_path) if jvm == SMALL_JVM else None
+        self._jvm = jvm
         logging = f"-Dlog4j.configuration=file:{directory / 'log4j.properties'}"
-        command = [require_java(), *jvm, logging, "-cp", class_path, "kafka.Kafka", str(directory / "server.properties")]
-        super().__init__(command, log_path=directory / "server.log")
+        self._arguments = [logging, "-cp", class_path, "kafka.Kafka", str(directory / "server.properties")]
+        super().__init__(self._java(), log_path=directory / "server.log")
+
+    def _java(self) -> list[str]:
+        archive = self._archive.flags() if self._archive is not None else ()
+        return [require_java(), *self._jvm, *archive, *self._arguments]
 
     def start(self) -> None:
         """Write server.properties and start."""
         self.directory.mkdir(parents=True, exist_ok=True)
         (self.directory / "log4j.properties").write_text(LOGGING)
         (self.directory / "server.properties").write_text("".join(f"{key}={value}\n" for key, value in self._properties.items()))
+        self._command = self._java()
         super().start()
+
+    def stop(self, *, seconds: float = 30.0) -> int:
+        """As every child's; what it leaves of its classes is there for the next ones."""
+        code = super().stop(seconds=seconds)
+        if self._archive is not None and code >= 0:
+            self._archive.ended()
+        return code
 
     def wait_started(self, *, seconds: float = 60.0) -> None:
         """Wait until it serves requests; StartFailed with the last lines of its log."""

@@ -18,9 +18,10 @@ from typing import Self
 
 from pykafka_classic.edges.blocking_client import BlockingClient
 from pykafka_classic.edges.child_processes import ChildProcess, free_ports, port_taken, wait_until
-from pykafka_classic.edges.processes import BrokerProcess, ZooKeeperProcess
+from pykafka_classic.edges.processes import BrokerProcess, ZooKeeperProcess, zookeeper_class_path
 from pykafka_classic.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
 from pykafka_classic.protocol.network import Disconnected
+from pykafka_classic.testing.class_archive import ClassArchive
 
 # What a cluster of one machine needs otherwise than a real one.
 SMALL_CLUSTER: Mapping[str, str] = {
@@ -58,7 +59,9 @@ class LocalCluster:
         chosen = free_ports(brokers + 1)
         self.ports = list(ports) if ports is not None else chosen[1:]
         port = chosen[0] if zookeeper_port is None else zookeeper_port
-        self.zookeeper = ZooKeeperProcess(directory / "zookeeper", {"clientPort": str(port), "tickTime": "1000", "4lw.commands.whitelist": "*"})
+        self._archive = ClassArchive("zookeeper", zookeeper_class_path())
+        properties = {"clientPort": str(port), "tickTime": "1000", "4lw.commands.whitelist": "*"}
+        self.zookeeper = ZooKeeperProcess(directory / "zookeeper", properties, jvm=self._archive.flags())
         self.brokers = [BrokerProcess(directory / f"broker-{number}", self._properties(directory, number, overrides or {})) for number in range(brokers)]
 
     @property
@@ -110,8 +113,8 @@ class LocalCluster:
     def stop(self) -> None:
         """Stop cleanly, brokers first: a broker's clean stop needs ZooKeeper, and a controller as long as possible."""
         for process in reversed(self.processes):
-            if process.running:
-                process.stop()
+            if process.running and process.stop() >= 0 and process is self.zookeeper:
+                self._archive.ended()
 
     def kill(self) -> None:
         """End everything at once."""

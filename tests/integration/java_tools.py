@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -11,6 +12,7 @@ import pytest
 
 from pykafka_classic.edges.processes import require_java
 from pykafka_classic.testing.apache import JarsNotFetched, fetched_jars
+from pykafka_classic.testing.class_archive import ClassArchive
 from tests.integration.warm_java import WITHOUT_STATE, warm_java
 
 POMS: Final = Path(__file__).parent / "java"
@@ -43,7 +45,10 @@ class JavaTools:
 
     def command(self, main_class: str, *arguments: str) -> list[str]:
         """How a main class is started."""
-        return [require_java(), *JVM_FLAGS, "-cp", self._class_path, main_class, *arguments]
+        return self._command(ClassArchive(main_class, self._class_path).flags(makes=False), main_class, *arguments)
+
+    def _command(self, flags: Sequence[str], main_class: str, *arguments: str) -> list[str]:
+        return [require_java(), *JVM_FLAGS, *flags, "-cp", self._class_path, main_class, *arguments]
 
     def attempt(self, main_class: str, *arguments: str, stdin: str | None = None) -> tuple[int, str]:
         """Exit status, and what it printed: standard output, then standard error."""
@@ -64,4 +69,8 @@ class JavaTools:
         warm = warm_java(require_java(), JVM_FLAGS, self._class_path) if main_class in WITHOUT_STATE else None
         if warm is not None:
             return subprocess.CompletedProcess([main_class, *arguments], *warm.run([main_class, *arguments], stdin, seconds=RUN_S))
-        return subprocess.run(self.command(main_class, *arguments), input=stdin, capture_output=True, text=True, timeout=RUN_S, check=False)
+        archive = ClassArchive(main_class, self._class_path)
+        command = self._command(archive.flags(), main_class, *arguments)
+        done = subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=RUN_S, check=False)
+        archive.ended()
+        return done

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
+from typing import Any
 
+import pytest
 from hypothesis import settings
+
+from tests.schedule import LongestFirst, place
 
 # A busy machine is no failure; what takes too long is seen in the total.
 settings.register_profile("without deadlines", deadline=None)
@@ -19,3 +23,17 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # A shell has its background jobs ignore Ctrl-C, and so would all tools that the tests start: those that send them Ctrl-C would wait in vain.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Long ones first."""
+    items.sort(key=lambda item: place(item.path))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LongestFirst | None:
+    """For `--dist loadfile`; anything else is as it is."""
+    if config.getvalue("dist") != "loadfile":
+        return None
+    config.option.loadscopereorder = False
+    return LongestFirst(config, log)

@@ -54,9 +54,10 @@ def tree_of(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
-def definitions(path: Path) -> Iterator[Definition]:
+@cache
+def definitions(path: Path) -> tuple[Definition, ...]:
     """All functions and classes of a file, nested ones too; what stands inside a function is not public."""
-    yield from _definitions(path, tree_of(path), "", public=True)
+    return tuple(_definitions(path, tree_of(path), "", public=True))
 
 
 def _definitions(path: Path, parent: ast.AST, prefix: str, *, public: bool) -> Iterator[Definition]:
@@ -66,7 +67,7 @@ def _definitions(path: Path, parent: ast.AST, prefix: str, *, public: bool) -> I
             known = public and (not node.name.startswith("_") or (node.name.startswith("__") and node.name.endswith("__")))
             yield Definition(path, name, node, known)
             yield from _definitions(path, node, f"{name}.", public=known and isinstance(node, ast.ClassDef))
-        else:
+        elif not isinstance(node, ast.expr):  # most nodes are expressions, and none has a definition inside
             yield from _definitions(path, node, prefix, public=public)
 
 

@@ -31,6 +31,7 @@ from pykafka_classic.testing.cluster import LocalCluster
 from tests.integration.apache import MixedCluster
 from tests.integration.conftest import KEEP, assert_no_stack_traces
 from tests.integration.foreign import Sent, create_topic, eventually, read_all, send
+from tests.reading import read_on
 
 START_MS: Final = 1_600_000_000_000
 SHAPES: Final[Sequence[Sent]] = (
@@ -118,14 +119,14 @@ def test_offsets_by_time_first_last_and_the_starts(cluster: LocalCluster) -> Non
         assert consumer.offsets_of('{"times": {"0": -2, "1": 4}}', partitions) == {zero: 0, one: 4}
         consumer.assign(partitions)
         consumer.seek_to("-1")
-        assert sorted(record.offset for record in consumer.until_idle(3_000)) == [9, 9]
+        assert sorted(record.offset for record in read_on(consumer, 2)) == [9, 9]
         consumer.seek(zero, 8)
-        assert [(record.partition, record.offset) for record in consumer.until_idle(2_000)] == [(0, 8), (0, 9)]
+        assert [(record.partition, record.offset) for record in read_on(consumer, 2)] == [(0, 8), (0, 9)]
         consumer.seek_to_beginning(one)
         consumer.pause(one)
         assert consumer.poll(timeout_ms=1_000) == []
         consumer.resume(one)
-        assert [record.offset for record in consumer.until_idle(2_000)] == list(range(10))
+        assert [record.offset for record in read_on(consumer, 10)] == list(range(10))
 
 
 def test_an_offset_that_is_gone_is_the_reset_policys_business(cluster: LocalCluster) -> None:
@@ -134,7 +135,7 @@ def test_an_offset_that_is_gone_is_the_reset_policys_business(cluster: LocalClus
     for policy, expected in (("earliest", [0, 1]), ("latest", [])):
         with Consumer(cluster.bootstrap, start="77", auto_offset_reset=policy) as consumer:
             consumer.assign([(topic, 0)])
-            assert [record.offset for record in consumer.until_idle(2_000)] == expected
+            assert [record.offset for record in read_on(consumer, len(expected))] == expected
     with Consumer(cluster.bootstrap, start="77", auto_offset_reset="none") as consumer:
         consumer.assign([(topic, 0)])
         with pytest.raises(NoOffset, match="offset 77 of gone-0 is not in the log"):

@@ -16,6 +16,7 @@ from pykafka_classic.edges.child_processes import wait_until
 from pykafka_classic.testing.cluster import LocalCluster
 from tests.integration.conftest import KEEP, assert_no_stack_traces
 from tests.integration.foreign import create_topic, eventually, read_all
+from tests.reading import read_on
 
 PARTITIONS = 3
 
@@ -143,7 +144,7 @@ def test_a_consumer_reads_from_the_replica_of_its_rack(tmp_path: Path) -> None:
             with Producer(cluster.bootstrap, acks="all") as producer:
                 for number in range(100):
                     producer.send("racks", str(number))
-            assert [int(record.value or b"") for record in consumer.until_idle(2_000)] == list(range(100))
+            assert [int(record.value or b"") for record in read_on(consumer, 100)] == list(range(100))
             assert consumer._core.assigned[TopicPartition("racks", 0)].preferred_replica == 1
             cluster.brokers[1].kill()
             with Producer(cluster.bootstrap, acks=1) as producer:

@@ -18,6 +18,7 @@ from tests.integration.conftest import KEEP, assert_no_stack_traces
 from tests.integration.foreign import create_topic, eventually
 from tests.integration.java_tools import JVM_FLAGS, needs_maven, tools_class_path
 from tests.integration.own_members import ConfluentMember, KafkaPythonMember, Member, OurMember, Place
+from tests.reading import read_on
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
@@ -182,7 +183,8 @@ def test_offsets_are_committed_and_the_next_member_goes_on_from_there(cluster: L
         assert consumer.committed([zero])[zero][:2] == (7, "a note")
     with Consumer(cluster.bootstrap, group_id=group, auto_offset_reset="earliest", auto_commit_interval_ms=100) as consumer:
         consumer.subscribe(topic)
-        assert [record.offset for record in consumer.until_idle(2_000) if record.partition == 0] == [7, 8, 9]
+        found = read_on(consumer, 10 * PARTITIONS - 7 - (first.partition != 0))
+        assert [record.offset for record in found if record.partition == 0] == [7, 8, 9]
     with Consumer(cluster.bootstrap, group_id=group, start="committed") as consumer:
         partitions = consumer.partitions_of(topic)
         assert {each.offset for each in consumer.committed(partitions).values()} == {10}
@@ -190,7 +192,7 @@ def test_offsets_are_committed_and_the_next_member_goes_on_from_there(cluster: L
         consumer.assign(partitions)  # by hand, with the group's offsets
         assert list(consumer.until_idle(1_000)) == []
         consumer.seek_to("-1")
-        assert {record.offset for record in consumer.until_idle(2_000)} == {9}
+        assert [record.offset for record in read_on(consumer, PARTITIONS)] == [9] * PARTITIONS
 
 
 def test_who_does_not_poll_for_too_long_has_left_and_cannot_commit(cluster: LocalCluster) -> None:
@@ -200,7 +202,7 @@ def test_who_does_not_poll_for_too_long_has_left_and_cannot_commit(cluster: Loca
     settings: dict[str, Any] = {"group_id": group, "auto_offset_reset": "earliest", "heartbeat_interval_ms": 200, "session_timeout_ms": 2_000}
     with Consumer(cluster.bootstrap, max_poll_interval_ms=1_500, enable_auto_commit=False, **settings) as sleeper:
         sleeper.subscribe([topic], on_lost=lost.append)
-        assert len(list(sleeper.until_idle(1_000))) == PARTITIONS
+        assert len(read_on(sleeper, PARTITIONS)) == PARTITIONS
         with OurMember(cluster.bootstrap, topic, settings) as other:
             eventually(lambda: other.owned == EVERYTHING, "the other has taken over")  # meanwhile nobody polls the sleeper
             with pytest.raises(CommitFailed, match=r"did not call poll for longer than max\.poll\.interval\.ms|has gone on without"):
@@ -233,10 +235,10 @@ def test_a_pattern_takes_in_topics_that_are_created_later(cluster: LocalCluster)
     with Consumer(cluster.bootstrap, group_id="pattern", auto_offset_reset="earliest", metadata_max_age_ms=500) as consumer:
         consumer.subscribe("^pattern-.*")
         send_round(cluster, "pattern-one", 1)
-        assert {record.topic for record in consumer.until_idle(2_000)} == {"pattern-one"}
+        assert [record.topic for record in read_on(consumer, PARTITIONS)] == ["pattern-one"] * PARTITIONS
         make(cluster, "pattern-two")
         send_round(cluster, "pattern-two", 1)
-        assert {record.topic for record in consumer.until_idle(4_000)} == {"pattern-two"}
+        assert [record.topic for record in read_on(consumer, PARTITIONS)] == ["pattern-two"] * PARTITIONS
         assert len(consumer.assignment) == 2 * PARTITIONS
 
 
@@ -246,7 +248,7 @@ def test_the_listener_may_commit_and_what_it_raises_comes_out_of_poll(cluster: L
     settings: dict[str, Any] = {"group_id": group, "auto_offset_reset": "earliest", "enable_auto_commit": False, "heartbeat_interval_ms": 200}
     with Consumer(cluster.bootstrap, **settings) as consumer:
         consumer.subscribe([topic], on_revoked=lambda _: consumer.commit())
-        assert len(list(consumer.until_idle(1_500))) == 3 * PARTITIONS
+        assert len(read_on(consumer, 3 * PARTITIONS)) == 3 * PARTITIONS
         with OurMember(cluster.bootstrap, topic, settings) as other:
             deadline = time.monotonic() + 20
             while len(consumer.assignment) != PARTITIONS // 2 and time.monotonic() < deadline:
@@ -265,8 +267,12 @@ def test_the_listener_may_commit_and_what_it_raises_comes_out_of_poll(cluster: L
         consumer.subscribe([topic], on_assigned=refuse)
         with pytest.raises(OutOfOrder):
             consumer.poll(timeout_ms=10_000)
-        consumer.poll(timeout_ms=500)
-        assert len(consumer.assignment) == PARTITIONS
+
+        def assigned() -> bool:
+            consumer.poll(timeout_ms=100)
+            return len(consumer.assignment) == PARTITIONS
+
+        eventually(assigned, "it has them all the same")
 
 
 def test_records_of_a_partition_come_in_order_over_polls_of_any_size(cluster: LocalCluster) -> None:
@@ -274,7 +280,7 @@ def test_records_of_a_partition_come_in_order_over_polls_of_any_size(cluster: Lo
     send_round(cluster, topic, 100)
     with Consumer(cluster.bootstrap, start="earliest", max_poll_records=7) as consumer:
         consumer.assign(consumer.partitions_of(topic))
-        found = list(consumer.until_idle(1_500))
+        found = read_on(consumer, 100 * PARTITIONS)
     assert len(found) == 100 * PARTITIONS
     for partition in range(PARTITIONS):
         offsets = [record.offset for record in found if record.partition == partition]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,6 +20,8 @@ settings.load_profile("without deadlines")
 os.environ.pop("PYTHONUNBUFFERED", None)
 # Nor this, which images of containers like to set: without its bytecode a broker takes nearly twice the processor time to start, and the tests start hundreds.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+os.environ["SPARK_CONF_DIR"] = str(Path(__file__).parent / "spark_conf")
 
 # A shell has its background jobs ignore Ctrl-C, and so would all tools that the tests start: those that send them Ctrl-C would wait in vain.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

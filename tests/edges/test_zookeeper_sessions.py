@@ -76,9 +76,12 @@ def test_requests_of_the_dead_session_are_answered_expired_and_later_ones_are_ca
         if event is SessionEvent.EXPIRED:
             client.zk.submit([Create("/p/new", ephemeral=True), GetData("/p/new")]).then(answers_of_new.extend)
 
+    def ask_when_dead() -> Promise[list[Result]]:
+        client.expire_now()  # on the reactor's thread: what kazoo says of it is only heard later
+        return client.zk.submit([Create(f"/p/dead{number}") for number in range(30)])
+
     client.zk.add_session_listener(on_event)
-    client.expire()
-    results = client.submit(*(Create(f"/p/dead{number}") for number in range(30)))
+    results = client.finish(client.thread.call(ask_when_dead))
     assert {answer.code for answer in results} == {Code.SESSION_EXPIRED}
     wait_until(lambda: len(answers_of_new) == 2, seconds=DEADLINE_S)
     stat = answers_of_new[1].stat

@@ -53,5 +53,11 @@ class Client:
         assert identity is not None
         expire_session(self.settings.servers, identity)
 
+    def expire_now(self) -> None:
+        """The same, called on the reactor's thread, which hears nothing of it before this returns."""
+        identity = self.zk.client_id()
+        assert identity is not None
+        expire_session(self.settings.servers, identity)
+
     def close(self) -> None:
         self.thread.wait(self.zk.close)

@@ -20,8 +20,8 @@ from pykafka_classic.edges.child_processes import free_ports, wait_until
 from pykafka_classic.testing.cluster import LocalCluster
 
 ROOT: Final = Path(__file__).resolve().parents[2]
-TOLD_S: Final = 5.0
-AT_ONCE_S: Final = 2.0
+TOLD_S: Final = 5.0  # beside what the start of a tool takes just now
+AT_ONCE_S: Final = 6.0  # a fraction of a second where the machine has nothing else to do; what it must not wait for takes 30 s and more
 CPU_S: Final = 0.4  # of a tool that lists topics; processor time, for how long it takes depends on what else the machine does
 
 pytestmark = pytest.mark.skipif(not (ROOT / ".venv" / "bin" / "python").exists(), reason="the launchers use the checkout's .venv: run `make setup`")
@@ -35,6 +35,13 @@ def tool(name: str) -> str:
 def run(name: str, *words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
     """Run a launcher to its end."""
     return subprocess.run([tool(name), *words], input=stdin, capture_output=True, text=True, timeout=60, check=False)
+
+
+def timed(name: str, *words: str) -> tuple[float, subprocess.CompletedProcess[str]]:
+    """As `run`, and how many seconds it took."""
+    began = time.monotonic()
+    done = run(name, *words)
+    return time.monotonic() - began, done
 
 
 @contextmanager
@@ -145,14 +152,13 @@ def test_a_host_without_a_port_is_port_2181() -> None:
 @pytest.mark.parametrize("option", ["--zookeeper", "--bootstrap-server"])
 def test_a_wrong_address_is_told_in_one_sentence_within_five_seconds(cluster: LocalCluster, option: str, server: str) -> None:
     address = {"broker": f"127.0.0.1:{cluster.ports[0]}", "zookeeper": cluster.zookeeper.address, "nobody": f"127.0.0.1:{free_ports(1)[0]}"}[server]
-    began = time.monotonic()
-    done = run("kafka-topics", option, address, "--list")
-    took = time.monotonic() - began
+    start_s, _ = timed("kafka-topics", "--help")
+    took_s, done = timed("kafka-topics", option, address, "--list")
     if (option, server) in (("--zookeeper", "zookeeper"), ("--bootstrap-server", "broker")):
         assert done.returncode == 0
         return
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
-    assert took < TOLD_S
+    assert took_s < TOLD_S + start_s
     expected = {"nobody": "Connection refused", "broker": "is a Kafka broker, not a ZooKeeper server", "zookeeper": "is a ZooKeeper server, not a broker"}
     assert address in done.stderr and expected[server] in done.stderr
 

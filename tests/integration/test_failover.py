@@ -25,7 +25,7 @@ from tests.integration.witness import Witness
 PARTITIONS: Final = 3
 SESSION_S: Final = 3.0
 TICK_S: Final = 1.0
-ELECTION_S: Final = 3.0
+BUSY_S: Final = 7.0  # of a machine that does much else; whoever waits for a timeout of Kafka's clients or brokers waits for 30 s
 EVERYBODY: Final = [3, 3, 3]
 
 Record = Callable[[str, object], None]
@@ -104,8 +104,8 @@ def test_a_killed_broker_loses_no_acknowledged_record(cluster: LocalCluster, wit
     print(f"{topic}: session expired after {expired_s:.2f} s, leaders {1000 * elected_s:.0f} ms later; {load.count} acknowledged, {duplicates} duplicates")
     assert load.failed == []
     assert not idempotent or duplicates == 0
-    assert expired_s <= SESSION_S + 2 * TICK_S
-    assert elected_s <= ELECTION_S
+    assert expired_s <= SESSION_S + 2 * TICK_S + BUSY_S
+    assert elected_s <= BUSY_S
     assert same_logs(cluster, topic)
 
 
@@ -141,7 +141,7 @@ def logs_of(cluster: LocalCluster, broker: int, topic: str, partition: int) -> b
 
 
 def test_a_killed_broker_that_comes_back_at_once_waits_for_the_end_of_its_old_session(tmp_path: Path) -> None:
-    overrides = {"zookeeper.session.timeout.ms": "8000", "zookeeper.connection.timeout.ms": "30000"}  # longer than it takes to come back
+    overrides = {"zookeeper.session.timeout.ms": "12000", "zookeeper.connection.timeout.ms": "60000"}  # longer than it takes to come back
     with LocalCluster(tmp_path, brokers=1, overrides=overrides) as cluster, Witness(cluster.zookeeper.address) as witness:
         create_topic(cluster.bootstrap, "back-at-once", partitions=1, replicas=1)
         with Load(cluster.bootstrap, "back-at-once", partitions=1, **settings(idempotent=True)) as load:

@@ -51,6 +51,7 @@ class Moved:
         eventually(lambda: self.witness.controller_epoch() > before and self.witness.controller() in BROKERS, "another controller")
         self.witness.reassign(TOPIC, [[1, 0]])
         eventually(lambda: topics.decode(witness.read(topics.path(TOPIC))).assignment[0].replicas == (1, 0), "the replicas have changed places")
+        eventually(lambda: set(self.state.isr) == set(BROKERS), "both are in sync: an election that finds it otherwise changes nothing")
         self.witness.elect_preferred([(TOPIC, 0)])
         eventually(lambda: self.state.leader == 1, "the other leads")
         eventually(lambda: all(self.told(number) == 1 for number in BROKERS), "both know it")
@@ -72,7 +73,7 @@ class Moved:
 
 @pytest.fixture(scope="module")
 def moved(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Moved]:
-    overrides = {"auto.leader.rebalance.enable": "false"}
+    overrides = {"auto.leader.rebalance.enable": "false", "zookeeper.session.timeout.ms": "20000"}  # on a busy machine nobody shall seem dead
     with LocalCluster(tmp_path_factory.mktemp("fencing"), brokers=2, overrides=overrides) as cluster:
         with Witness(cluster.zookeeper.address) as witness:
             yield Moved(cluster, witness)

@@ -66,11 +66,17 @@ class ReplicaElection:
         return None if is_needed else ApiError(ErrorCode.ELECTION_NOT_NEEDED, ErrorCode.ELECTION_NOT_NEEDED.message)
 
     async def resume_pending(self) -> None:
-        """A new controller finishes what the znode asked of its predecessor."""
+        """A new controller finishes what the znode asked of its predecessor.
+
+        Differs from Kafka: where nothing is asked, nothing is deleted. The znode may be written just after it was looked for, and that election would be lost.
+        """
         asked = await self._core.notifications.preferred_replica_election()
         pending = [partition for partition in asked if self._refusal(partition, ElectionType.PREFERRED) is None]
         self._core.log.info("Resuming preferred replica election for partitions: %s", ",".join(map(str, pending)))
-        await self._elect(pending, ElectionType.PREFERRED, ElectionTrigger.ZK)
+        if asked:
+            await self._elect(pending, ElectionType.PREFERRED, ElectionTrigger.ZK)
+        else:
+            self._core.put_event(ReplicaLeaderElection(None, ElectionType.PREFERRED, ElectionTrigger.ZK))
 
     async def _elect(self, partitions: Collection[TopicPartition], election_type: ElectionType, trigger: ElectionTrigger) -> ElectionOutcomes:
         if partitions:

@@ -10,6 +10,7 @@ import pytest
 from pykafka_classic.common.config import KafkaConfig
 from pykafka_classic.common.errors import ErrorCode
 from pykafka_classic.common.topic_partition import TopicPartition
+from pykafka_classic.common.zookeeper import Code, GetData, Request, Result
 from pykafka_classic.controller.events import ApiError, ElectionResult, ElectionType
 from pykafka_classic.controller.failover import FIRST_REBALANCE_CHECK_MS
 from pykafka_classic.controller.leader_and_isr import LeaderAndIsr
@@ -197,6 +198,24 @@ def test_a_new_controller_does_what_the_znode_asks_for() -> None:
     cluster.server.put(ZNODE, preferred_replica_election.encode([T0]))
     cluster.server.close_session(session)
     cluster.settle()
+    assert cluster.state("t", 0).leader == 1
+    assert not cluster.server.exists(ZNODE)
+
+
+def test_a_znode_that_is_written_just_after_a_new_controller_looked_for_it_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster = restarted(cluster_with_topic([1, 2]), 1)
+    process = cluster.server.process
+
+    def written_after_the_look(request: Request, session: int) -> Result:
+        result = process(request, session)
+        if isinstance(request, GetData) and request.path == ZNODE and result.code is Code.NO_NODE:
+            monkeypatch.undo()
+            cluster.server.put(ZNODE, preferred_replica_election.encode([T0]))
+        return result
+
+    monkeypatch.setattr(cluster.server, "process", written_after_the_look)
+    cluster.kill(0)
+    assert cluster.server.process == process, "nobody has looked"
     assert cluster.state("t", 0).leader == 1
     assert not cluster.server.exists(ZNODE)
 

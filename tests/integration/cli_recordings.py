@@ -259,8 +259,12 @@ def cluster_for(head: Mapping[str, Any], folder: Path, kind: str) -> Iterator[Lo
     """The cluster that a recording was made on, of our brokers or of a release of Apache's; one of one broker where it needed none."""
     wanted = head["cluster"] or {"brokers": 1, "options": []}
     overrides = dict(option.split("=", 1) for option in wanted["options"])
-    with MixedCluster(folder, [kind] * wanted["brokers"], overrides=overrides) as cluster:
+    cluster = MixedCluster(folder, [kind] * wanted["brokers"], overrides=overrides)
+    cluster.start()
+    try:
         yield cluster
+    finally:
+        cluster.kill()  # nobody looks at what it leaves; to stop in order would take another second or two
 
 
 def play(name: str, folder: Path, kind: str = OURS) -> dict[str, Played]:

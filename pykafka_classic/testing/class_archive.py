@@ -45,7 +45,10 @@ class ClassArchive:
             return (f"-XX:SharedArchiveFile={self._path}", *QUIETLY)
         if not makes:
             return ()
-        self._path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError:  # no cache can be written here: it goes without
+            return ()
         return (f"-XX:ArchiveClassesAtExit={self._own}", *QUIETLY)
 
     def ended(self) -> None:

@@ -28,7 +28,7 @@ DISK_BYTES: Final = 2_000_000
 EMPTY_EXT4_BYTES: Final = 500_000  # what an empty file system takes, with tables for 512 files
 PARTITIONS: Final = 2
 TOPIC: Final = "two-disks"
-OVERRIDES: Final = {"min.insync.replicas": "2", "log.segment.bytes": "400000", "zookeeper.session.timeout.ms": "3000"}
+OVERRIDES: Final = {"min.insync.replicas": "2", "log.segment.bytes": "400000", "zookeeper.session.timeout.ms": "9000"}  # a busy broker is not dead
 
 
 def run(*command: str | Path) -> None:

@@ -147,6 +147,26 @@ def read_all(bootstrap: str, topic: str, **settings: Setting) -> dict[int, list[
         consumer.close()
 
 
+def read_acknowledged(bootstrap: str, topic: str, acknowledged: Mapping[int, Iterable[int]]) -> dict[int, list[Stored]]:
+    """As `read_all`, of records whose values are numbers, when all these can be read; what can be read after the deadline where not.
+
+    For a moment they may not be, with Kafka's brokers as with ours: a leader that was just elected knows the high watermark that it last heard of.
+    """
+    wanted = {partition: set(numbers) for partition, numbers in acknowledged.items()}
+    found: dict[int, list[Stored]] = {}
+
+    def all_there() -> bool:
+        nonlocal found
+        found = read_all(bootstrap, topic)
+        return all(numbers <= {int(each.record.value or b"-1") for each in found.get(partition, ())} for partition, numbers in wanted.items())
+
+    try:
+        wait_until(all_there, seconds=DEADLINE_S)
+    except TimeoutError:
+        return found
+    return found
+
+
 def collect(consumer: Consumer, *, waiting_for: set[int]) -> dict[int, list[Stored]]:
     """What an assigned consumer (enable.partition.eof) is given until each partition has come to its end."""
     found: dict[int, list[Stored]] = defaultdict(list)
@@ -264,7 +284,8 @@ class Load:
 
 def assert_nothing_lost(load: Load, bootstrap: str, topic: str) -> int:
     """Every acknowledged number is there, first occurrences in rising order; the count of duplicates."""
-    found = {partition: [int(stored.record.value or b"-1") for stored in records] for partition, records in read_all(bootstrap, topic).items()}
+    stored = read_acknowledged(bootstrap, topic, load.acknowledged)
+    found = {partition: [int(each.record.value or b"-1") for each in records] for partition, records in stored.items()}
     duplicates = 0
     for partition, acknowledged in load.acknowledged.items():
         assert acknowledged, f"partition {partition} never answered"

@@ -15,7 +15,7 @@ from pykafka_classic.clients import Consumer, Producer, RecordMetadata, TopicPar
 from pykafka_classic.edges.child_processes import wait_until
 from pykafka_classic.testing.cluster import LocalCluster
 from tests.integration.conftest import KEEP, assert_no_stack_traces
-from tests.integration.foreign import create_topic, eventually, read_all
+from tests.integration.foreign import create_topic, eventually, read_acknowledged
 from tests.reading import read_on
 
 PARTITIONS = 3
@@ -47,6 +47,10 @@ class Load:
         self._ending.set()
         self._thread.join()
         self._producer.close()
+
+    def numbers(self) -> dict[int, list[int]]:
+        """What was acknowledged, by partition."""
+        return {partition: [number for number, _ in each] for partition, each in self.acknowledged.items()}
 
     def wait_for_more(self, count: int) -> None:
         """In every partition."""
@@ -80,9 +84,8 @@ def test_an_idempotent_producer_survives_killed_leaders_without_loss_duplicate_o
             cluster.restart(number)
         load.wait_for_more(200)
     assert load.failed == []
-    stored = {
-        partition: [(int(each.record.value or b"-1"), each.offset) for each in found] for partition, found in read_all(cluster.bootstrap, "kills").items()
-    }
+    everything = read_acknowledged(cluster.bootstrap, "kills", load.numbers())
+    stored = {partition: [(int(each.record.value or b"-1"), each.offset) for each in found] for partition, found in everything.items()}
     for partition, found in stored.items():
         assert [value for value, _ in found] == list(range(len(found))), f"partition {partition}: not each once, in order"
         assert dict(load.acknowledged[partition]).keys() == dict(found).keys()
@@ -98,7 +101,7 @@ def test_without_idempotence_nothing_acknowledged_is_lost(cluster: LocalCluster)
         cluster.restart(0)
         load.wait_for_more(200)
     assert load.failed == []
-    for partition, found in read_all(cluster.bootstrap, "kills").items():
+    for partition, found in read_acknowledged(cluster.bootstrap, "kills", load.numbers()).items():
         assert {value for value, _ in load.acknowledged[partition]} <= {int(each.record.value or b"-1") for each in found}
 
 
@@ -126,7 +129,7 @@ def test_a_consumer_reads_on_while_leaders_and_coordinator_die_one_after_the_oth
                 load.wait_for_more(100)
                 cluster.restart(number)
             load.wait_for_more(100)
-        ends = {(partition, each.offset) for partition, found in read_all(cluster.bootstrap, "reading").items() for each in found}
+        ends = {(partition, each.offset) for partition, found in read_acknowledged(cluster.bootstrap, "reading", load.numbers()).items() for each in found}
         eventually(lambda: len(places) >= len(ends), "every record was read", seconds=60)
         assert ends <= places
     finally:

@@ -298,6 +298,9 @@ class FakeCluster:
             answers = []
             for each in topic.partitions:
                 partition = self.topics[topic.topic][each.partition]
+                if broker != partition.leader:
+                    answers.append(EpochEndOffset(ErrorCode.NOT_LEADER_OR_FOLLOWER, each.partition))
+                    continue
                 batches = [RecordBatch(memoryview(batch)) for batch in partition.batches]
                 ends = [batch.next_offset for batch in batches if batch.partition_leader_epoch <= each.leader_epoch]
                 answers.append(EpochEndOffset(ErrorCode.NONE, each.partition, each.leader_epoch, max(ends, default=partition.start)))

@@ -83,13 +83,12 @@ class Positions:
             await self._from_commits()
             await self._from_resets()
             await self._validate()
-        except (Disconnected, ClientTimeout) as error:
-            log.info("Positions are not known yet: %s", error)
-            await after(self._cluster.seams.clock, self._settings.retry_backoff_ms)
-        except KafkaError as error:
-            if not error.code.retriable:
+        except (Disconnected, ClientTimeout, KafkaError) as error:
+            if isinstance(error, KafkaError) and not error.code.retriable:
                 raise
             log.info("Positions are not known yet: %s", error)
+            # While a position is in doubt nobody fetches: nothing else would tell that the leader is another one by now.
+            self._cluster.update_soon()
             await after(self._cluster.seams.clock, self._settings.retry_backoff_ms)
 
     def _ended(self, settled: Promise[None]) -> None:

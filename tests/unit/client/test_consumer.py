@@ -17,6 +17,7 @@ from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.protocol.messages.fetch import FetchRequest
 from pykafka_classic.protocol.messages.offset_for_leader_epoch import OffsetForLeaderEpochRequest
+from pykafka_classic.protocol.schema import Message
 from pykafka_classic.records.batch_builder import build_batch
 from pykafka_classic.records.layout import CorruptRecord
 from pykafka_classic.records.record import Record
@@ -166,6 +167,26 @@ def test_a_leader_that_moves_is_followed_and_asked_whether_it_has_what_was_read(
     write(made, T0, 2)
     assert drain(made, consumer) == [2]
     assert any(isinstance(request, OffsetForLeaderEpochRequest) and broker == 1 for broker, request in made.cluster.requests)
+
+
+def test_a_leader_that_moves_on_while_it_is_asked_does_not_hold_the_consumer_up() -> None:
+    """Nobody fetches a partition whose position is in doubt, so no fetch would tell that its leader is another one again."""
+    made = world(0)
+    write(made, T0, 0, 1)
+    consumer = reader(made, T0)
+    assert drain(made, consumer) == [0, 1]
+
+    def moved_back(_: int, request: Message, __: int) -> None:
+        if isinstance(request, OffsetForLeaderEpochRequest):
+            made.cluster.delegate = lambda *_: None
+            made.cluster.move_leader(T0, 0)
+
+    made.cluster.delegate = moved_back
+    made.cluster.move_leader(T0, 1)
+    write(made, T0, 2)
+    assert drain(made, consumer) == [2]
+    asked = [broker for broker, request in made.cluster.requests if isinstance(request, OffsetForLeaderEpochRequest)]
+    assert (asked[0], asked[-1]) == (1, 0)
 
 
 def test_a_truncated_log_is_noticed(caplog: pytest.LogCaptureFixture) -> None:

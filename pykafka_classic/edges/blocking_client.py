@@ -107,6 +107,7 @@ class BlockingClient:
             while not self._arrived:
                 data = self._socket.recv(READ_BYTES)
                 if not data:
+                    self.close()
                     raise Disconnected(f"{self}: closed by the broker")
                 self._arrived.extend(self._connection.receive_data(data))
         except TimeoutError as error:

@@ -92,6 +92,7 @@ def test_broker_that_goes_is_told(broker: ToyBroker, client: BlockingClient) -> 
     broker.stop()
     with pytest.raises(Disconnected, match=r"closed by the broker|reset"):
         client.send(HeartbeatRequest(group_id="g"))
+    assert client._socket.fileno() == -1, "it is of no use any more, and holds no socket"
 
 
 def test_broker_that_knows_only_old_versions_is_asked_again() -> None:

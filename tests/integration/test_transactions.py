@@ -177,7 +177,7 @@ class Copier(ABC):
         self.error: BaseException | None = None
         self.cluster = cluster
         self._thread = threading.Thread(target=self._run, name="copier", daemon=True)
-        self._deadline = time.monotonic() + 180
+        self._deadline = time.monotonic() + 400
 
     @property
     def unfinished(self) -> bool:
@@ -293,7 +293,7 @@ def test_each_input_is_copied_once_while_coordinators_and_leaders_are_killed(clu
             eventually(lambda victim=victim: witness.state(TRANSACTIONS, home).leader not in {-1, victim}, "another coordinator")  # type: ignore[misc]
             # It comes back before anything else is asked: librdkafka may wait, without an end, for the group's coordinator that it remembers.
             cluster.restart(victim)
-            eventually(lambda before=before: copier.copied > before + BATCH or copier.copied >= INPUTS, "it goes on", seconds=90)  # type: ignore[misc]
+            eventually(lambda before=before: copier.copied > before + BATCH or copier.copied >= INPUTS, "it goes on", seconds=180)  # type: ignore[misc]
             eventually(lambda: len(witness.state(TRANSACTIONS, home).isr) == 3, "all are in sync again", seconds=60)
     assert copier.copied == INPUTS
     expected = sorted(f"{partition}-{number}" for partition in range(2) for number in range(INPUTS // 2))

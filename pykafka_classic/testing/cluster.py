@@ -38,7 +38,7 @@ class PortTaken(Exception):
 
 
 class LocalCluster:
-    """One ZooKeeper and `brokers` brokers with ids 0, 1, ...
+    """One ZooKeeper and `brokers` brokers with ids 0, 1, ... ZooKeeper's JVM uses an archive of its classes in the user's cache (`class_archive`).
 
     Args:
         directory: everything lies below it; a later cluster on the same directory finds its data again.

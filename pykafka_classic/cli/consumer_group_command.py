@@ -42,6 +42,7 @@ OPTIONS: Final = (
         "Long",
         "timeout (ms)",
         "5000",
+        checked_late=True,
     ),
     Option("command-config", "File of properties for the connection to brokers.", Argument.REQUIRED, described_as="command config property file"),
     Option(
@@ -53,7 +54,7 @@ OPTIONS: Final = (
     Option("dry-run", "With --reset-offsets: only tell what would be done."),
     Option("execute", "With --reset-offsets: do it."),
     Option("export", "With --reset-offsets: tell it as lines of CSV, for --from-file."),
-    Option("to-offset", "With --reset-offsets: to this offset.", Argument.REQUIRED, "Long", "offset"),
+    Option("to-offset", "With --reset-offsets: to this offset.", Argument.REQUIRED, "Long", "offset", checked_late=True),
     Option(
         "from-file",
         "With --reset-offsets: to what a file of CSV says, topic,partition,offset or group,topic,partition,offset.",
@@ -70,7 +71,7 @@ OPTIONS: Final = (
     Option("to-earliest", "With --reset-offsets: to the first record that is there."),
     Option("to-latest", "With --reset-offsets: behind the last record."),
     Option("to-current", "With --reset-offsets: to where the group is."),
-    Option("shift-by", "With --reset-offsets: so many records on or, if negative, back.", Argument.REQUIRED, "Long", "number-of-offsets"),
+    Option("shift-by", "With --reset-offsets: so many records on or, if negative, back.", Argument.REQUIRED, "Long", "number-of-offsets", checked_late=True),
     Option("members", "With --describe: the members."),
     Option("verbose", "With --describe: more; with --members, what each reads."),
     Option("offsets", "With --describe: offsets and lag, as without it."),
@@ -84,7 +85,7 @@ def check(options: Options) -> None:
     if not options.has("describe"):
         unavailable = [name for name in ("members", "verbose", "offsets", *(() if options.has("list") else ("state",))) if options.has(name)]
         if unavailable:
-            raise UsageError(f"Option(s) [{', '.join(unavailable)}] are unavailable given other options on the command line", with_help=True)
+            raise UsageError(f"Option(s) [{', '.join(unavailable)}] are unavailable given other options on the command line")
     _check_describe(options)
     _check_deletes(options)
     if options.has("reset-offsets"):
@@ -135,11 +136,10 @@ def chosen_action(options: Options) -> str:
 
 
 def wanted_states(text: str | None) -> list[str]:
-    """`stable, Empty` as brokers write it. Raises UsageError."""
+    """`Stable, Empty` as brokers write it. Raises UsageError."""
     if not text:
         return []
-    known = {state.lower(): state for state in STATES}
     words = [word.strip() for word in text.split(",")]
-    if any(word.lower() not in known for word in words):
+    if any(word not in STATES for word in words):
         raise UsageError(f"Invalid state list '{text}'. Valid states are: {', '.join(STATES)}", with_help=True)
-    return [known[word.lower()] for word in words]
+    return words

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from pykafka_classic.cli.command import OK, CommandFailed, Console, Tool, run_tool
-from pykafka_classic.cli.command_options import Options
+from pykafka_classic.cli.command_options import Options, UsageError
 from pykafka_classic.cli.consumer_group_command import BOOTSTRAP, NO_EXECUTE, OPTIONS, check, chosen_action, wanted_states
 
 if TYPE_CHECKING:
@@ -43,14 +43,26 @@ def body(options: Options, console: Console) -> int:
     except CommandFailed as error:
         _fail(console, str(error))
         return OK
+    except UsageError as error:
+        return _fail_at(error, console)
     try:
         command.run(action)
+    except UsageError as error:
+        return _fail_at(error, console)
     except KafkaError as error:
         _fail(console, as_java(error))
     except (ResetFailed, OSError) as error:
         _fail(console, str(error))
     finally:
         command.close()
+    return OK
+
+
+def _fail_at(error: UsageError, console: Console) -> int:
+    """A value that Kafka looks at when it has begun: told like any other failure."""
+    if error.with_help:
+        raise error
+    _fail(console, str(error))
     return OK
 
 

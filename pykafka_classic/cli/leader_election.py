@@ -91,7 +91,7 @@ def _wanted(options: Options) -> list[TopicPartition] | None:
 
     name = options.text(FILE)
     stored = read_json(name, otherwise="Replica election data is empty")
-    rows = partitions_of(stored, name, otherwise='Replica election data is missing "partitions" field')
+    rows = partitions_of(stored, otherwise='Replica election data is missing "partitions" field')
     found = [partition for partition, _ in rows]
     refuse_twice(found, otherwise="Replica election data contains duplicate partitions")
     return found

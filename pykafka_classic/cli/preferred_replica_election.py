@@ -7,9 +7,7 @@ Source: facts/tools.md 10; 2.8 PreferredReplicaLeaderElectionCommand.scala.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pykafka_classic.cli.command import OK, CommandFailed, Console, Tool, run_tool
@@ -57,22 +55,11 @@ def body(options: Options, console: Console) -> int:
 
 def read_partitions(name: str) -> list[TopicPartition]:
     """The partitions of a file. Raises CommandFailed."""
-    try:
-        stored = json.loads(Path(name).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise CommandFailed(f"Unable to read file {name}") from error
-    except ValueError as error:
-        raise CommandFailed("Preferred replica election data is empty") from error
-    rows = stored.get("partitions") if isinstance(stored, dict) else None
-    if rows is None:
-        raise CommandFailed("Preferred replica election data is empty")
-    try:
-        found = [TopicPartition(str(row["topic"]), int(row["partition"])) for row in rows]
-    except (TypeError, KeyError, ValueError) as error:
-        raise CommandFailed(f"{name} does not hold a list of objects with the fields topic and partition.") from error
-    twice = [partition for index, partition in enumerate(found) if partition in found[:index]]
-    if twice:
-        raise CommandFailed(f"Preferred replica election data contains duplicate partitions: {','.join(map(str, dict.fromkeys(twice)))}")
+    from pykafka_classic.cli.partition_files import partitions_of, read_json, refuse_twice
+
+    stored = read_json(name, otherwise="Preferred replica election data is empty", why=False)
+    found = [partition for partition, _ in partitions_of(stored, otherwise="Preferred replica election data is empty")]
+    refuse_twice(found, otherwise="Preferred replica election data contains duplicate partitions")
     return found
 
 

@@ -10,8 +10,9 @@ _INT: Final = re.compile(r"[+-]?[0-9]+")
 
 
 def java_split(text: str, separator: str) -> list[str]:
-    """The parts; empty ones at the end do not count, but a text without the separator is one part, even if empty."""
-    return without_empty_end(text.split(separator)) if separator in text else [text]
+    """The parts between what the pattern `separator` matches; empty ones at the end do not count, but a text without any is one part, even if empty."""
+    parts = re.split(separator, text)
+    return parts if len(parts) == 1 else without_empty_end(parts)
 
 
 def without_empty_end(parts: Sequence[str]) -> list[str]:

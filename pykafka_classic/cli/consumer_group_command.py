@@ -11,7 +11,7 @@ from pykafka_classic.cli.command_options import Argument, Option, Options, Usage
 
 BOOTSTRAP: Final = "bootstrap-server"
 ACTIONS: Final = ("list", "describe", "delete", "reset-offsets", "delete-offsets")
-SCENARIOS: Final = ("to-offset", "shift-by", "to-datetime", "by-duration", "to-earliest", "to-latest", "to-current", "from-file")
+SCENARIOS: Final = ("by-duration", "to-offset", "from-file", "to-datetime", "to-earliest", "to-current", "shift-by", "to-latest")  # that of a hash set there
 STATES: Final = ("PreparingRebalance", "CompletingRebalance", "Stable", "Dead", "Empty")
 VIEWS: Final = ("members", "offsets", "state")
 
@@ -83,16 +83,26 @@ def check(options: Options) -> None:
     """Raise UsageError for what does not go together, in Kafka's order; --help and --version count for nothing before."""
     options.require(BOOTSTRAP)
     if not options.has("describe"):
-        unavailable = [name for name in ("members", "verbose", "offsets", *(() if options.has("list") else ("state",))) if options.has(name)]
+        unavailable = [name for name in ("members", "offsets", *(() if options.has("list") else ("state",)), "verbose") if options.has(name)]
         if unavailable:
             raise UsageError(f"Option(s) [{', '.join(unavailable)}] are unavailable given other options on the command line")
     _check_describe(options)
     _check_deletes(options)
-    if options.has("reset-offsets"):
-        _check_reset(options)
-    options.refuse("group", "all-groups")
-    options.refuse("group", "list")
-    options.refuse("topic", "list", "describe")
+    if options.has("reset-offsets") and options.has("dry-run") and options.has("execute"):
+        raise UsageError("Option [reset-offsets] only accepts one of [execute] and [dry-run]", with_help=True)
+    try:
+        if options.has("reset-offsets"):
+            _check_reset(options)
+        options.refuse("group", "all-groups")
+        options.refuse("group", "list")
+        options.refuse("topic", "list", "describe")
+    except UsageError as error:
+        raise UsageError(f"{NO_EXECUTE}\n{error}" if only_told(options) else str(error), with_help=error.with_help) from error
+
+
+def only_told(options: Options) -> bool:
+    """Whether it is said first that nothing will be done."""
+    return options.has("reset-offsets") and not options.has("dry-run") and not options.has("execute")
 
 
 def _check_describe(options: Options) -> None:
@@ -115,8 +125,6 @@ def _check_deletes(options: Options) -> None:
 
 
 def _check_reset(options: Options) -> None:
-    if options.has("dry-run") and options.has("execute"):
-        raise UsageError("Option [reset-offsets] only accepts one of [execute] and [dry-run]", with_help=True)
     _require_groups(options, "reset-offsets")
     for name in ("to-offset", "to-datetime", "by-duration", "to-earliest", "to-latest", "to-current", "shift-by", "from-file"):
         options.refuse(name, *(other for other in SCENARIOS if other != name))

@@ -47,7 +47,7 @@ class Reset:
         scenario = next((name for name in SCENARIOS if self._options.has(name)), None)
         if scenario is None:
             names = ", ".join(f"[{name}]" for name in SCENARIOS)
-            raise UsageError(f"Option '[reset-offsets]' requires one of the following scenarios: {names}", with_help=True)
+            raise UsageError(f"Option '[reset-offsets]' requires one of the following scenarios: HashSet({names})", with_help=True)
         match scenario:
             case "from-file":
                 planned = self._from_file().get(group)

@@ -39,4 +39,11 @@ elif [ "$(sed -n 2p "$stamp")" = "$entry_points" ]; then
     exit 0
 fi
 pip --editable .
+# Ctrl-C while Python itself starts would end in a stack trace: as with the launchers in tools, it is held back until pkc minds it.
+cat >.venv/bin/pkc <<'END'
+#!/bin/sh
+held=""
+if env --block-signal=INT true 2>/dev/null; then held="env --block-signal=INT"; fi
+exec $held "$(dirname "$(readlink -f "$0")")/python" -P -c 'from pykafka_classic.cli.__main__ import pkc; pkc()' "$@"
+END
 printf '%s\n%s\n' "$libraries" "$entry_points" >"$stamp"

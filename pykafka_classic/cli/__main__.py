@@ -6,6 +6,7 @@ import importlib
 import os
 import signal
 import sys
+from collections.abc import Callable
 from typing import Final
 
 from pykafka_classic.cli.commands import CLASSES, TOOLS, module_of
@@ -18,6 +19,15 @@ def _quiet() -> None:
     """Ctrl-C ends the process without a word also while it loads. The launcher has held it back until now."""
     signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+
+
+def _loud(tool: Callable[[], object]) -> None:
+    """Run what minds Ctrl-C by itself; until it does, it ends the process as before."""
+    try:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        tool()
+    except KeyboardInterrupt:
+        os._exit(INTERRUPTED)
 
 
 def run() -> None:
@@ -33,8 +43,7 @@ def run() -> None:
         sys.exit(f"There is no tool {name}.{did_you_mean(name, (*TOOLS, *CLASSES))}")
     loaded = importlib.import_module(f"pykafka_classic.cli.{module}")
     sys.argv = [name, *sys.argv[2:]]
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    loaded.run()
+    _loud(loaded.run)
 
 
 def pkc() -> None:
@@ -42,8 +51,7 @@ def pkc() -> None:
     _quiet()
     from pykafka_classic.cli.pkc.main import run as run_pkc
 
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    run_pkc()
+    _loud(run_pkc)
 
 
 if __name__ == "__main__":

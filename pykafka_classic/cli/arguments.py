@@ -1,6 +1,6 @@
 """Command lines of those tools that Apache wrote over argparse4j: Python's argparse, whose words are nearly the same.
 
-`-h` prints the help on stdout with exit status 0, and so does no argument at all; what is wrong with a command line is told on stderr, with status 1.
+No argument at all prints the help on stdout, with exit status 0, and so does `-h`, with 1; what is wrong with a command line is told on stderr, with status 1.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def execute(parser: Arguments, body: Body, arguments: Sequence[str], console: Co
     """Run a tool on these streams; its exit status. Lets KeyboardInterrupt and BrokenPipeError through."""
     if not arguments or {"-h", "--help"} & set(arguments):
         console.output.write(parser.format_help())
-        return OK
+        return FAILED if arguments else OK
     try:
         return body(parser.parse_args(list(arguments)), console) or OK
     except _Refused as error:

@@ -10,7 +10,9 @@ from typing import Final
 
 from pykafka_classic.cli.command import CommandFailed
 from pykafka_classic.client.admin.requests import AdminSettings
+from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.properties import parse_properties
+from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.edges.admin import Admin
 from pykafka_classic.edges.blocking_client import NoBroker
 
@@ -40,6 +42,13 @@ def open_admin(bootstrap: str, properties_file: str | None = None, *, api_timeou
         raise CommandFailed(f"Cannot reach the cluster at {bootstrap}: {error}.") from error
     except ValueError as error:
         raise CommandFailed(f"Invalid url in bootstrap.servers: {error}.") from error
+
+
+def leaderless(admin: Admin, partition: TopicPartition, error: KafkaError) -> KafkaError:
+    """The error as Kafka's admin client has it: a partition that a topic lacks is one without a leader to it."""
+    if error.code is not ErrorCode.UNKNOWN_TOPIC_OR_PARTITION or partition.topic not in admin.list_topics(internal=True):
+        return error
+    return KafkaError(ErrorCode.LEADER_NOT_AVAILABLE)
 
 
 def read_properties(name: str) -> dict[str, str]:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 CLUSTER_ID: Final = "cluster-id"
 UNREGISTER: Final = "unregister"
+UNKNOWN_ID: Final = "-1"  # brokers without the API refuse whatever is asked, as with Kafka
 
 OPTIONS: Final = (
     Option("bootstrap-server", "REQUIRED: the brokers to ask, host:port,host:port.", Argument.REQUIRED, described_as="BOOTSTRAP_SERVER"),
@@ -47,9 +48,7 @@ def body(options: Options, console: Console) -> int:
 def _unregister(admin: Admin, options: Options, console: Console) -> int:
     from pykafka_classic.common.errors import ErrorCode, KafkaError
 
-    number = options.value("id") or options.value("i")
-    if number is None:
-        raise CommandFailed("Please specify --id.")
+    number = options.value("id") or options.value("i") or UNKNOWN_ID
     try:
         admin.unregister_broker(int(number))
     except KafkaError as error:

@@ -70,6 +70,45 @@ class Client(Protocol):
         """Finish, and let go."""
 
 
+class Sender(Protocol):
+    """A producer."""
+
+    @property
+    def unsettled_bytes(self) -> int:
+        """What was sent and has no outcome yet."""
+
+    def flush(self, *, timeout_ms: float | None = ...) -> None:
+        """Wait until it has. ClientTimeout."""
+
+
+class _Leave:
+    """When a process ends that was told to."""
+
+    at = 0.0  # by time.monotonic
+
+    @classmethod
+    def later(cls) -> None:
+        """Not before GONE_S from now."""
+        cls.at = time.monotonic() + GONE_S
+
+
+def send_the_rest(sender: Sender) -> None:
+    """After Ctrl-C: what was sent gets to the brokers, as long as they take some of it every second. Kafka's console producer waits for it too."""
+    from pykafka_classic.client.client_errors import ClientTimeout
+
+    left = sender.unsettled_bytes
+    while left:
+        _Leave.later()
+        try:
+            sender.flush(timeout_ms=LEAVE_MS)
+        except ClientTimeout:
+            before, left = left, sender.unsettled_bytes
+            if left >= before:
+                return
+        else:
+            return
+
+
 AnyClient = TypeVar("AnyClient", bound=Client)
 
 
@@ -128,7 +167,7 @@ class Tool:
         options: all, but --help and --version.
         body: does the work; returns the exit status, None for 0.
         check: looks at the command line before anything else, even before --help and --version, as some of Kafka's tools do; raises UsageError.
-        errors_with_help: the help follows whatever is wrong with the command line.
+        errors_with_help: the help follows where the command line cannot be taken apart; what is wrong with a number is told alone.
         notice: stands on stdout before all else.
         without_arguments: first line of the help where there is no argument at all; None: an empty command line is one like any other.
     """
@@ -154,7 +193,7 @@ def execute(tool: Tool, arguments: Sequence[str], console: Console) -> int:
     try:
         if not arguments and tool.without_arguments is not None:
             raise UsageError(tool.opening(), with_help=True)
-        options = parse(tool.options, arguments)
+        options = _parse(tool, arguments)
         if tool.check is not None:
             tool.check(options)
         if options.has(HELP):
@@ -163,7 +202,7 @@ def execute(tool: Tool, arguments: Sequence[str], console: Console) -> int:
             return _say_version(console)
         return tool.body(options, console) or OK
     except UsageError as error:
-        console.complain(f"{error}\n{help_text(tool.options)}".rstrip("\n") if error.with_help or tool.errors_with_help else str(error))
+        console.complain(f"{error}\n{help_text(tool.options)}".rstrip("\n") if error.with_help else str(error))
         return FAILED
     except CommandFailed as error:
         console.complain(str(error))
@@ -173,6 +212,13 @@ def execute(tool: Tool, arguments: Sequence[str], console: Console) -> int:
     except Exception as error:
         console.complain(sentence_of(error, tool.name))
         return FAILED
+
+
+def _parse(tool: Tool, arguments: Sequence[str]) -> Options:
+    try:
+        return parse(tool.options, arguments)
+    except UsageError as error:
+        raise UsageError(str(error), with_help=error.with_help or tool.errors_with_help) from error
 
 
 def _say_version(console: Console) -> int:
@@ -229,16 +275,18 @@ def run_program(main: Callable[[Sequence[str], Console], int]) -> NoReturn:
 
 
 def _stop(number: int, _: object) -> NoReturn:
-    """End the process soon: what has to be finished gets a second. The next signal ends it on the spot."""
+    """End the process soon: what has to be finished gets a second, or what `send_the_rest` takes. The next signal ends it on the spot."""
     for each in (signal.SIGINT, signal.SIGTERM):
         signal.signal(each, lambda *_: os._exit(128 + number))
+    _Leave.later()
     _thread.start_new_thread(_leave_later, (128 + number,))  # threading's own would take locks, which the main thread may hold just now
     raise KeyboardInterrupt if number == signal.SIGINT else Terminated
 
 
 def _leave_later(status: int) -> None:
     """Nothing holds a process up for ever that is to leave: no dead broker, no reader of stdout that does not read."""
-    time.sleep(GONE_S)
+    while (left := _Leave.at - time.monotonic()) > 0:
+        time.sleep(left)
     os._exit(status)
 
 

@@ -12,6 +12,7 @@ from typing import Final
 
 from pykafka_classic.cli.command import Console
 from pykafka_classic.cli.command_options import Argument, Option, Options, UsageError
+from pykafka_classic.cli.java_texts import java_split
 from zk_schema.configs import BROKERS, CLIENTS, IPS, TOPICS, USERS
 
 LOGGERS: Final = "broker-loggers"
@@ -103,7 +104,7 @@ def check(options: Options) -> Entities:
         )
     if options.has("all") and options.has(ZOOKEEPER):
         raise Refused("--bootstrap-server must be specified for --all")
-    if options.has("zk-tls-config-file"):
+    if options.has("zk-tls-config-file") and options.has(ZOOKEEPER):
         raise Refused("--zk-tls-config-file is not served: these tools speak to ZooKeeper in the clear.")
     _check_names(options, entities)
     if options.has("alter"):
@@ -175,10 +176,7 @@ def added(options: Options, console: Console) -> dict[str, str]:
         found |= read_properties(options.text(ADD_FILE))
     if options.has(ADD):
         outside_brackets = r"(?=[^\]]*(?:\[|$))"
-        texts = re.split("," + outside_brackets, options.text(ADD))
-        while texts and not texts[-1]:
-            texts.pop()
-        pairs = [re.split(r"\s*=\s*" + outside_brackets, text) for text in texts]
+        pairs = [re.split(r"\s*=\s*" + outside_brackets, text) for text in java_split(options.text(ADD), "," + outside_brackets)]
         if any(len(pair) != 2 for pair in pairs):
             raise Refused('requirement failed: Invalid entity config: all configs to be added must be in the format "key=val".')
         found |= {key.strip(): re.sub(r"[\[\]]", "", value).strip() for key, value in pairs}

@@ -14,6 +14,7 @@ from pykafka_classic.cli.command import Console
 from pykafka_classic.cli.command_options import Options
 from pykafka_classic.cli.config_command import BOOTSTRAP, LOGGERS, Entities, Refused, added, check_deleted, deleted
 from pykafka_classic.cli.configs_zookeeper import CLIENT_KEYS, IP_KEYS
+from pykafka_classic.cli.scala_order import in_immutable_map_order
 from pykafka_classic.cli.scram import BadCredential, parse_wish
 from pykafka_classic.cli.topics_broker import values_of
 from pykafka_classic.client.admin.cluster import ANY, CLIENT_ID, DEFAULT, EXACT, IP, USER, QuotaEntity, QuotaFilter, quota_entity
@@ -21,7 +22,7 @@ from pykafka_classic.client.admin.configs import ConfigChange, ConfigEntry, Conf
 from pykafka_classic.client.admin.scram import ScramDeletion, ScramUpsertion
 from pykafka_classic.common import topic_name
 from pykafka_classic.common.errors import ErrorCode, KafkaError
-from pykafka_classic.common.java import hash_map_order
+from pykafka_classic.common.java import hash_map_order, hash_order, properties_order, string_hash
 from pykafka_classic.common.scram import BY_NAME as MECHANISMS
 from pykafka_classic.protocol.config_numbers import AlterOp, ConfigSource, ResourceType
 from pykafka_classic.server.client_quotas import java_double
@@ -84,8 +85,9 @@ class BrokerConfigs:
         return ordered if everything or source is None else [entry for entry in ordered if entry.source is source]
 
     def _describe_quotas(self, entities: Entities) -> None:
-        for owner, quotas in self._quotas(entities).items():
-            parts = dict(owner)
+        found = self._quotas(entities)
+        for owner in hash_order(found, _entity_hash, capacity=len(found)):
+            parts, quotas = dict(owner), found[owner]
             called = ", ".join(_owner_called(kind, parts[kind]) for kind in (USER, CLIENT_ID, IP) if kind in parts)
             values = ", ".join(f"{key}={java_double(quotas[key])}" for key in hash_map_order(quotas, capacity=len(quotas)))
             self._console.say(f"Quota configs for {called} are {values}")
@@ -166,6 +168,11 @@ class BrokerConfigs:
         values_of(self._admin.alter_user_scram_credentials(changes))
 
 
+def _entity_hash(owner: QuotaEntity) -> int:
+    """ClientQuotaEntity.hashCode: of a map of types and names."""
+    return 31 + sum(string_hash(kind) ^ (0 if name is None else string_hash(name)) for kind, name in owner)
+
+
 def _check_quota_keys(entities: Entities, new: Mapping[str, str], gone: Sequence[str]) -> None:
     kind = entities.types[0]
     if kind == IPS:
@@ -174,7 +181,8 @@ def _check_quota_keys(entities: Entities, new: Mapping[str, str], gone: Sequence
             raise Refused(f"Only connection quota configs can be added for '{IPS}' using --bootstrap-server. Unexpected config names: {','.join(unknown)}")
         return
     only_user = CLIENTS not in entities.types
-    for keys, verb, collection in ((list(new), "added", "Set"), (gone, "deleted", "List")):
+    ordered = in_immutable_map_order(properties_order(new), string_hash)
+    for keys, verb, collection in ((ordered, "added", "Set"), (gone, "deleted", "ArrayBuffer")):
         unknown = [key for key in keys if key not in CLIENT_KEYS and not (only_user and key in MECHANISMS)]
         if unknown:
             what, whom = ("quota and SCRAM credential", USERS) if only_user else ("quota", CLIENTS)

@@ -55,12 +55,12 @@ class ZooKeeperConfigs:
         self._zk.__exit__(kind, error, trace)
 
     def describe(self, entities: Entities) -> None:
-        """A line for each entity that is meant; of those not named only the ones that have something."""
+        """A line for each entity that is meant; of all users (whose nodes may be there for their clients' sake) only those that have something."""
         wanted = _parts(entities)
-        everything = wanted[0][1] is None
+        all_users = wanted == [(USERS, None)]
         for entity in self._entities(wanted):
             found = self._zk.entity_config(entity)
-            if found or not everything:
+            if found or not all_users:
                 self._console.say(f"Configs for {_called(entity)} are {','.join(f'{key}={found[key]}' for key in properties_order(found))}")
 
     def _entities(self, wanted: Sequence[tuple[str, str | None]]) -> Iterator[ConfigEntity]:
@@ -82,8 +82,8 @@ class ZooKeeperConfigs:
         entity = next(self._entities(_parts(entities)))
         if entity.entity_type == USERS:
             new = _salted(new)
-        elif entity.entity_type == BROKERS and (new or gone):
-            self._check_not_running(entity, [*new, *gone])
+        elif entity.entity_type == BROKERS and new:
+            self._check_not_running(entity, properties_order(new))
             new = _checked_broker_configs(new, cluster_wide=entity.name == DEFAULT)
         stored = self._zk.entity_config(entity)
         check_deleted(gone, list(stored))

@@ -10,12 +10,14 @@ Source: facts/tools.md 6; 2.8 ConsoleConsumer.scala.
 from __future__ import annotations
 
 import random
+import re
 import time
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from pykafka_classic.cli.command import FAILED, LEAVE_MS, OK, CommandFailed, Console, Tool, run_tool, status_of
 from pykafka_classic.cli.command_options import Argument, Option, Options, UsageError
+from pykafka_classic.common import topic_name
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 
 if TYPE_CHECKING:
@@ -32,7 +34,7 @@ PATIENCE_MS: Final = 1_000
 OPTIONS: Final = (
     Option("topic", "The topic to read.", Argument.REQUIRED, described_as="topic"),
     Option("whitelist", "A regular expression: all topics that it matches as a whole.", Argument.REQUIRED, described_as="whitelist"),
-    Option("partition", "Only this partition; from the end, unless --offset says otherwise.", Argument.REQUIRED, "Integer", "partition"),
+    Option("partition", "Only this partition; from the end, unless --offset says otherwise.", Argument.REQUIRED, "Integer", "partition", checked_late=True),
     Option("offset", "Where to begin, with --partition: an offset, earliest, or latest (the default).", Argument.REQUIRED, described_as="consume offset"),
     Option("consumer-property", "A setting of the consumer, key=value; may be given more than once.", Argument.REQUIRED, described_as="consumer_prop"),
     Option("consumer.config", "A file of settings; --consumer-property counts before it.", Argument.REQUIRED, described_as="config file"),
@@ -45,8 +47,8 @@ OPTIONS: Final = (
         described_as="prop",
     ),
     Option("from-beginning", "Begin with the first record where the group has committed nothing."),
-    Option("max-messages", "Stop after so many records.", Argument.REQUIRED, "Integer", "num_messages"),
-    Option("timeout-ms", "Stop when no record has come for so long.", Argument.REQUIRED, "Integer", "timeout_ms"),
+    Option("max-messages", "Stop after so many records.", Argument.REQUIRED, "Integer", "num_messages", checked_late=True),
+    Option("timeout-ms", "Stop when no record has come for so long.", Argument.REQUIRED, "Integer", "timeout_ms", checked_late=True),
     Option("skip-message-on-error", "Go on with the next record where one cannot be printed."),
     Option(BOOTSTRAP, "REQUIRED: brokers to begin with, HOST1:PORT1,HOST2:PORT2.", Argument.REQUIRED, described_as="server to connect to"),
     Option("key-deserializer", "A class of Kafka's, for keys.", Argument.REQUIRED, described_as="deserializer for key"),
@@ -122,6 +124,8 @@ class Reading:
 
     def run(self, shown: Formatter, offset: int | str | None) -> int:
         """Read until enough has come, nothing comes any more, or somebody stops it; the exit status."""
+        from pykafka_classic.client.consuming.consumer_errors import NoOffset
+
         status, leave_ms = OK, None
         try:
             if self._begin(offset):
@@ -134,6 +138,8 @@ class Reading:
         except Unprintable as error:
             self._console.complain(str(error))
             status = FAILED
+        except (NoOffset, KafkaError) as error:  # no more can be read: Kafka's tool says so, and is done
+            self._console.complain(f"ERROR Error processing message, terminating consumer process: {error}")
         self._finish(leave_ms)
         return status
 
@@ -149,10 +155,9 @@ class Reading:
             else:
                 self._consumer.seek_to(str(offset))
         elif options.has("whitelist"):
-            expression = options.text("whitelist").strip().replace(",", "|").replace(" ", "").strip("\"'")
-            self._consumer.subscribe(f"^(?:{expression})")
+            self._consumer.subscribe(_expression(options.text("whitelist")))
         else:
-            self._consumer.subscribe([options.text("topic")])
+            self._consumer.subscribe([_topic(options)])
         return True
 
     def _assign(self, partition: tuple[str, int]) -> bool:
@@ -211,6 +216,28 @@ class Reading:
         if self._options.has("enable-systest-events"):
             self._console.say("shutdown_complete")
         self._console.errors.write(f"Processed a total of {self._count} messages\n")
+
+
+def _expression(whitelist: str) -> str:
+    """Commas mean "or"; CommandFailed for what is no regular expression."""
+    expression = whitelist.strip().replace(",", "|").replace(" ", "").strip("\"'")
+    try:
+        re.compile(expression)
+    except re.error as error:
+        raise CommandFailed(f"{expression} is an invalid regex: {error}.") from error
+    return f"^(?:{expression})"
+
+
+def _topic(options: Options) -> str:
+    """CommandFailed, KafkaError for what can be none."""
+    topic = options.text("topic")
+    if not topic.strip():
+        raise CommandFailed("Topic collection to subscribe to cannot contain null or empty topic")
+    try:
+        topic_name.validate(topic)
+    except KafkaError as error:
+        raise KafkaError(error.code, f"Invalid topics: [{topic}]") from error
+    return topic
 
 
 class Unprintable(Exception):

@@ -82,7 +82,7 @@ class DefaultFormatter:
             parts.append(self._null if record.key is None else self._key_text(record.key))
         if self._value:
             parts.append(self._null if record.value is None else self._value_text(record.value))
-        return self._between.join(parts) + self._end
+        return self._between.join(parts) + self._end if parts else ""
 
 
 def _timestamp(record: ConsumerRecord) -> str:

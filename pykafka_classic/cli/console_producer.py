@@ -18,7 +18,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from pykafka_classic.cli.command import OK, CommandFailed, Console, Tool, closed_in_time, run_tool
+from pykafka_classic.cli.command import OK, CommandFailed, Console, Tool, closed_in_time, run_tool, send_the_rest
 from pykafka_classic.cli.command_options import Argument, Option, Options, UsageError
 
 if TYPE_CHECKING:
@@ -30,10 +30,13 @@ BROKER_LIST: Final = "broker-list"
 LINE_READER: Final = "kafka.tools.ConsoleProducer$LineMessageReader"
 SENDER_LOG: Final = "kafka.clients.producer.Sender"
 CLIENT_ID: Final = "console-producer"
+WITHOUT_EFFECT: Final = ("batch-size", "socket-buffer-size")
+
+_ADDRESS: Final = re.compile(r".*?\[?[0-9a-zA-Z\-%._:]*\]?:[0-9]+")  # Kafka's pattern
 
 
 def _number(name: str, description: str, default: int, kind: str = "Integer") -> Option:
-    return Option(name, description, Argument.REQUIRED, kind, "size" if "size" in name or "bytes" in name else "number", str(default))
+    return Option(name, description, Argument.REQUIRED, kind, "size" if "size" in name or "bytes" in name else "number", str(default), checked_late=True)
 
 
 OPTIONS: Final = (
@@ -71,8 +74,12 @@ def body(options: Options, console: Console) -> int:
     if server is None:
         raise UsageError("Missing required option(s) [bootstrap-server]", with_help=True)
     options.require("topic")
-    if any(":" not in address for address in server.split(",")):
+    if not all(_ADDRESS.fullmatch(address) for address in server.split(",")):
         raise UsageError("Please provide valid host:port like host1:9091,host2:9092\n ", with_help=True)
+    for name in WITHOUT_EFFECT:
+        options.integer(name)
+    if options.text("line-reader") != LINE_READER:
+        raise CommandFailed(f"There is no line reader {options.text('line-reader')} here; there is {LINE_READER}.")
     from pykafka_classic.cli.console_settings import pairs_of
     from pykafka_classic.client.client_errors import InvalidSetting, NoBrokers
     from pykafka_classic.edges.clients.producer import Producer
@@ -84,7 +91,11 @@ def body(options: Options, console: Console) -> int:
     except InvalidSetting as error:
         raise CommandFailed(str(error)) from error
     with telling_retries(console), closed_in_time(producer):
-        _send(producer, options, pairs_of(options, "property"), console)
+        try:
+            _send(producer, options, pairs_of(options, "property"), console)
+        except KeyboardInterrupt:
+            send_the_rest(producer)
+            raise
     return OK
 
 
@@ -157,7 +168,8 @@ def _lines(console: Console) -> Iterator[bytes]:
         line = console.input.readline()
         if not line:
             return
-        yield line.removesuffix("\n").removesuffix("\r").encode("utf-8", "surrogateescape")
+        for each in line.removesuffix("\n").removesuffix("\r").split("\r"):  # to Java \r ends a line too
+            yield each.encode("utf-8", "surrogateescape")
 
 
 def records(lines: Iterator[bytes], reader: Mapping[str, str]) -> Iterator[tuple[bytes | None, bytes]]:
@@ -166,10 +178,13 @@ def records(lines: Iterator[bytes], reader: Mapping[str, str]) -> Iterator[tuple
     ignores = reader.get("ignore.error", "false").strip().lower() == "true"
     separator = reader.get("key.separator", "\t").encode()
     for number, line in enumerate(lines, 1):
-        key, found, value = line.partition(separator) if parses else (b"", b"", line)
-        if parses and not found and not ignores:
+        if not parses or (ignores and separator not in line):
+            yield None, line
+            continue
+        if separator not in line:
             raise CommandFailed(f"No key found on line {number}: {line.decode(errors='replace')}")
-        yield (key, value) if found else (None, line)
+        end = line.index(separator)  # of a separator that is empty: 0
+        yield line[:end], line[end + len(separator) :]
 
 
 TOOL: Final = Tool(

@@ -23,14 +23,9 @@ PLAINTEXT: Final = "PLAINTEXT"
 
 
 def pairs_of(options: Options, name: str) -> dict[str, str]:
-    """The k=v pairs of an option that may be given more than once. CommandFailed for what is none."""
-    found = {}
-    for text in options.values_of(name):
-        key, equals, value = text.partition("=")
-        if not equals or not key:
-            raise CommandFailed(f"Invalid command line properties: {' '.join(options.values_of(name))}")
-        found[key] = value
-    return found
+    """The k=v pairs of an option that may be given more than once; a key alone has an empty value, as with Kafka."""
+    pairs = (text.partition("=") for text in options.values_of(name))
+    return {key: value for key, _, value in pairs}
 
 
 def file_properties(options: Options, name: str) -> dict[str, str]:

@@ -11,7 +11,7 @@ from pykafka_classic.cli.command_options import Argument, Option, Options, Usage
 
 BOOTSTRAP: Final = "bootstrap-server"
 ACTIONS: Final = ("list", "describe", "delete", "reset-offsets", "delete-offsets")
-SCENARIOS: Final = ("to-offset", "shift-by", "to-datetime", "by-duration", "to-earliest", "to-latest", "to-current", "from-file")
+SCENARIOS: Final = ("by-duration", "to-offset", "from-file", "to-datetime", "to-earliest", "to-current", "shift-by", "to-latest")  # that of a hash set there
 STATES: Final = ("PreparingRebalance", "CompletingRebalance", "Stable", "Dead", "Empty")
 VIEWS: Final = ("members", "offsets", "state")
 
@@ -42,6 +42,7 @@ OPTIONS: Final = (
         "Long",
         "timeout (ms)",
         "5000",
+        checked_late=True,
     ),
     Option("command-config", "File of properties for the connection to brokers.", Argument.REQUIRED, described_as="command config property file"),
     Option(
@@ -53,7 +54,7 @@ OPTIONS: Final = (
     Option("dry-run", "With --reset-offsets: only tell what would be done."),
     Option("execute", "With --reset-offsets: do it."),
     Option("export", "With --reset-offsets: tell it as lines of CSV, for --from-file."),
-    Option("to-offset", "With --reset-offsets: to this offset.", Argument.REQUIRED, "Long", "offset"),
+    Option("to-offset", "With --reset-offsets: to this offset.", Argument.REQUIRED, "Long", "offset", checked_late=True),
     Option(
         "from-file",
         "With --reset-offsets: to what a file of CSV says, topic,partition,offset or group,topic,partition,offset.",
@@ -70,7 +71,7 @@ OPTIONS: Final = (
     Option("to-earliest", "With --reset-offsets: to the first record that is there."),
     Option("to-latest", "With --reset-offsets: behind the last record."),
     Option("to-current", "With --reset-offsets: to where the group is."),
-    Option("shift-by", "With --reset-offsets: so many records on or, if negative, back.", Argument.REQUIRED, "Long", "number-of-offsets"),
+    Option("shift-by", "With --reset-offsets: so many records on or, if negative, back.", Argument.REQUIRED, "Long", "number-of-offsets", checked_late=True),
     Option("members", "With --describe: the members."),
     Option("verbose", "With --describe: more; with --members, what each reads."),
     Option("offsets", "With --describe: offsets and lag, as without it."),
@@ -82,16 +83,26 @@ def check(options: Options) -> None:
     """Raise UsageError for what does not go together, in Kafka's order; --help and --version count for nothing before."""
     options.require(BOOTSTRAP)
     if not options.has("describe"):
-        unavailable = [name for name in ("members", "verbose", "offsets", *(() if options.has("list") else ("state",))) if options.has(name)]
+        unavailable = [name for name in ("members", "offsets", *(() if options.has("list") else ("state",)), "verbose") if options.has(name)]
         if unavailable:
-            raise UsageError(f"Option(s) [{', '.join(unavailable)}] are unavailable given other options on the command line", with_help=True)
+            raise UsageError(f"Option(s) [{', '.join(unavailable)}] are unavailable given other options on the command line")
     _check_describe(options)
     _check_deletes(options)
-    if options.has("reset-offsets"):
-        _check_reset(options)
-    options.refuse("group", "all-groups")
-    options.refuse("group", "list")
-    options.refuse("topic", "list", "describe")
+    if options.has("reset-offsets") and options.has("dry-run") and options.has("execute"):
+        raise UsageError("Option [reset-offsets] only accepts one of [execute] and [dry-run]", with_help=True)
+    try:
+        if options.has("reset-offsets"):
+            _check_reset(options)
+        options.refuse("group", "all-groups")
+        options.refuse("group", "list")
+        options.refuse("topic", "list", "describe")
+    except UsageError as error:
+        raise UsageError(f"{NO_EXECUTE}\n{error}" if only_told(options) else str(error), with_help=error.with_help) from error
+
+
+def only_told(options: Options) -> bool:
+    """Whether it is said first that nothing will be done."""
+    return options.has("reset-offsets") and not options.has("dry-run") and not options.has("execute")
 
 
 def _check_describe(options: Options) -> None:
@@ -114,8 +125,6 @@ def _check_deletes(options: Options) -> None:
 
 
 def _check_reset(options: Options) -> None:
-    if options.has("dry-run") and options.has("execute"):
-        raise UsageError("Option [reset-offsets] only accepts one of [execute] and [dry-run]", with_help=True)
     _require_groups(options, "reset-offsets")
     for name in ("to-offset", "to-datetime", "by-duration", "to-earliest", "to-latest", "to-current", "shift-by", "from-file"):
         options.refuse(name, *(other for other in SCENARIOS if other != name))
@@ -135,11 +144,10 @@ def chosen_action(options: Options) -> str:
 
 
 def wanted_states(text: str | None) -> list[str]:
-    """`stable, Empty` as brokers write it. Raises UsageError."""
+    """`Stable, Empty` as brokers write it. Raises UsageError."""
     if not text:
         return []
-    known = {state.lower(): state for state in STATES}
     words = [word.strip() for word in text.split(",")]
-    if any(word.lower() not in known for word in words):
+    if any(word not in STATES for word in words):
         raise UsageError(f"Invalid state list '{text}'. Valid states are: {', '.join(STATES)}", with_help=True)
-    return [known[word.lower()] for word in words]
+    return words

@@ -13,8 +13,10 @@ from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Final
 
+from pykafka_classic.cli.broker_session import leaderless
 from pykafka_classic.cli.command_options import Options, UsageError
 from pykafka_classic.cli.consumer_group_command import SCENARIOS
+from pykafka_classic.cli.java_texts import java_int, java_split
 from pykafka_classic.cli.scala_order import in_hash_order, in_immutable_map_order, topic_partition_hash
 from pykafka_classic.client.admin.offsets import EARLIEST, LATEST
 from pykafka_classic.common.topic_partition import TopicPartition
@@ -45,7 +47,7 @@ class Reset:
         scenario = next((name for name in SCENARIOS if self._options.has(name)), None)
         if scenario is None:
             names = ", ".join(f"[{name}]" for name in SCENARIOS)
-            raise UsageError(f"Option '[reset-offsets]' requires one of the following scenarios: {names}", with_help=True)
+            raise UsageError(f"Option '[reset-offsets]' requires one of the following scenarios: HashSet({names})", with_help=True)
         match scenario:
             case "from-file":
                 planned = self._from_file().get(group)
@@ -82,8 +84,8 @@ class Reset:
 
     def _offsets(self, partitions: Iterable[TopicPartition], at: int) -> Plan:
         listed = self._admin.list_offsets(dict.fromkeys(partitions, at))
-        for error in listed.errors().values():
-            raise error
+        for each, error in listed.errors().items():
+            raise leaderless(self._admin, each, error)
         return {each: found.offset for each, found in listed.values_only().items()}
 
     def _by_time(self, partitions: Sequence[TopicPartition], time_ms: int) -> Plan:
@@ -132,7 +134,12 @@ class Reset:
         return {each: offsets[each] for each in in_immutable_map_order(partitions, topic_partition_hash)}
 
     def _from_file(self) -> dict[str, Plan]:
-        return parse_plans(Path(self._options.text("from-file")).read_text(encoding="utf-8"), only_group(self._options))
+        name = self._options.text("from-file")
+        try:
+            text = Path(name).read_text(encoding="utf-8")
+        except OSError as error:
+            raise ResetFailed(f"Unable to read file {name}") from error
+        return parse_plans(text, only_group(self._options))
 
 
 def only_group(options: Options) -> str | None:
@@ -143,13 +150,13 @@ def only_group(options: Options) -> str | None:
 
 def named_partitions(words: str) -> list[TopicPartition]:
     """`topic:0,1,2`. Raises ResetFailed."""
-    topic, _, numbers = words.partition(":")
-    found = []
-    for number in numbers.split(":")[0].split(","):
-        if not re.fullmatch(r"[+-]?[0-9]+", number):
-            raise UsageError(f'For input string: "{number}"', with_help=True)
-        found.append(TopicPartition(topic, int(number)))
-    return found
+    parts = java_split(words, ":")
+    if len(parts) < 2:
+        raise ResetFailed(f"Index 1 out of bounds for length {len(parts)}")
+    try:
+        return [TopicPartition(parts[0], java_int(number)) for number in java_split(parts[1], ",")]
+    except ValueError as error:
+        raise UsageError(str(error), with_help=True) from error
 
 
 def parse_datetime(text: str) -> int:

@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from pykafka_classic.cli.command import OK, CommandFailed, Console, Tool, run_tool
-from pykafka_classic.cli.command_options import Options
-from pykafka_classic.cli.consumer_group_command import BOOTSTRAP, NO_EXECUTE, OPTIONS, check, chosen_action, wanted_states
+from pykafka_classic.cli.command_options import Options, UsageError
+from pykafka_classic.cli.consumer_group_command import BOOTSTRAP, NO_EXECUTE, OPTIONS, check, chosen_action, only_told, wanted_states
 
 if TYPE_CHECKING:
     from pykafka_classic.cli.consumer_group_reset import Reset
@@ -38,19 +38,33 @@ def body(options: Options, console: Console) -> int:
     from pykafka_classic.common.java_errors import as_java
 
     action = chosen_action(options)
+    if only_told(options):
+        console.complain(NO_EXECUTE)
     try:
         command = ConsumerGroups(options, console)
     except CommandFailed as error:
         _fail(console, str(error))
         return OK
+    except UsageError as error:
+        return _fail_at(error, console)
     try:
         command.run(action)
+    except UsageError as error:
+        return _fail_at(error, console)
     except KafkaError as error:
         _fail(console, as_java(error))
     except (ResetFailed, OSError) as error:
         _fail(console, str(error))
     finally:
         command.close()
+    return OK
+
+
+def _fail_at(error: UsageError, console: Console) -> int:
+    """A value that Kafka looks at when it has begun: told like any other failure."""
+    if error.with_help:
+        raise error
+    _fail(console, str(error))
     return OK
 
 
@@ -185,8 +199,6 @@ class ConsumerGroups:
         from pykafka_classic.cli.consumer_group_rows import reset_table
         from pykafka_classic.common.java import hash_map_order
 
-        if not self._options.has("dry-run") and not self._options.has("execute"):
-            self._console.complain(NO_EXECUTE)
         reset = Reset(self._admin, self._options, lambda text: self._console.complain(f"WARN {text}"))
         groups = {group.group_id: group for group in self._described(self._chosen())}
         plans = {name: self._reset_group(reset, groups[name]) for name in hash_map_order(groups, capacity=len(groups))}

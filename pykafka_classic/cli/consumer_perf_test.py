@@ -135,7 +135,7 @@ def _date(ms: int, options: Options) -> str:
     return datetime.fromtimestamp(ms / 1000, UTC).astimezone().strftime(text.replace("SSS", f"{ms % 1000:03}"))
 
 
-TOOL: Final = Tool("kafka-consumer-perf-test", "This tool helps in performance test for the full zookeeper consumer", OPTIONS, body)
+TOOL: Final = Tool("kafka-consumer-perf-test", "This tool helps in performance test for the full zookeeper consumer", OPTIONS, body, without_arguments=None)
 
 
 def run() -> None:

@@ -31,9 +31,8 @@ OPTIONS: Final = (
 
 def body(options: Options, console: Console) -> int:
     """Do what the command line says."""
-    from pykafka_classic.cli.broker_session import open_admin
+    from pykafka_classic.cli.broker_session import leaderless, open_admin
     from pykafka_classic.cli.scala_order import in_hash_order, topic_partition_hash
-    from pykafka_classic.common.errors import KafkaError
     from pykafka_classic.common.java_errors import as_java
 
     options.require("bootstrap-server", FILE)
@@ -41,10 +40,11 @@ def body(options: Options, console: Console) -> int:
     with open_admin(options.text("bootstrap-server"), options.value("command-config")) as admin:
         console.say("Executing records delete operation")
         outcomes = admin.delete_records(wanted)
+        failed = {partition: as_java(leaderless(admin, partition, error)) for partition, error in outcomes.errors().items()}
     console.say("Records delete operation completed:")
     for partition in in_hash_order(outcomes, topic_partition_hash):
-        found = outcomes[partition]
-        console.say(f"partition: {partition}\t" + (f"error: {as_java(found)}" if isinstance(found, KafkaError) else f"low_watermark: {found}"))
+        said = f"error: {failed[partition]}" if partition in failed else f"low_watermark: {outcomes[partition]}"
+        console.say(f"partition: {partition}\t{said}")
     return OK
 
 
@@ -53,11 +53,12 @@ def read_offsets(name: str) -> dict[TopicPartition, int]:
     from pykafka_classic.cli.partition_files import number_of, partitions_of, read_json, refuse_twice
 
     stored = read_json(name, otherwise="The input string is not a valid JSON")
-    if stored.get("version", VERSION) != VERSION:
-        raise CommandFailed(f"Not supported version field value {stored['version']}")
-    rows = partitions_of(stored, name, otherwise="Missing partitions field")
+    version = number_of(stored, "version", "Int") if "version" in stored else VERSION
+    if version != VERSION:
+        raise CommandFailed(f"Not supported version field value {version}")
+    rows = partitions_of(stored, otherwise="Missing partitions field")
     refuse_twice((partition for partition, _ in rows), otherwise="Offset json file contains duplicate topic partitions")
-    return {partition: number_of(row, "offset", name) for partition, row in rows}
+    return {partition: number_of(row, "offset", "Long") for partition, row in rows}
 
 
 TOOL: Final = Tool("kafka-delete-records", "This tool helps to delete records of the given partitions down to the specified offset.", OPTIONS, body)

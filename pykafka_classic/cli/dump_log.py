@@ -27,6 +27,7 @@ from pykafka_classic.cli.dump_log_files import DumpError, java_path
 from pykafka_classic.cli.dump_log_findings import Findings
 from pykafka_classic.cli.dump_log_indexes import IndexCheck, dump_offset_index, dump_snapshot, dump_time_index, dump_transaction_index
 from pykafka_classic.cli.dump_log_records import Decoder, Detail, dump_log
+from pykafka_classic.cli.java_texts import java_split
 from pykafka_classic.log import names
 from pykafka_classic.log.producer_snapshot import CorruptSnapshot
 
@@ -76,7 +77,7 @@ class Dump:
     def __init__(self, options: Options) -> None:
         """Raises UsageError."""
         options.require("files")
-        self.files = _split(options.text("files"))
+        self.files = java_split(options.text("files"), ",")
         self.findings = Findings()
         self._check = IndexCheck(
             sanity_only=options.has("index-sanity-check"),
@@ -180,14 +181,6 @@ def _decoder(options: Options) -> Decoder:
         return decoder_of_classes(options.text("key-decoder-class"), options.text("value-decoder-class"))
     except ValueError as error:
         raise UsageError(str(error)) from error
-
-
-def _split(files: str) -> list[str]:
-    """A list as Java splits it: what is empty at the end does not count."""
-    found = files.split(",")
-    while files and found and not found[-1]:
-        found.pop()
-    return found
 
 
 def _suffix(path: str) -> str:

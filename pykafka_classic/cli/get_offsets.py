@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final
 
 from pykafka_classic.cli.command import OK, CommandFailed, Console, Tool, run_tool
 from pykafka_classic.cli.command_options import Argument, Option, Options, UsageError
+from pykafka_classic.cli.java_texts import java_int, java_split
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,8 +50,8 @@ OPTIONS: Final = (
         described_as="timestamp/-1(latest)/-2(earliest)",
         default="-1",
     ),
-    Option("offsets", "DEPRECATED, has no effect.", Argument.REQUIRED, "Integer", "count", "1"),
-    Option("max-wait-ms", "DEPRECATED, has no effect.", Argument.REQUIRED, "Integer", "ms", "1000"),
+    Option("offsets", "DEPRECATED, has no effect.", Argument.REQUIRED, "Integer", "count", "1", checked_late=True),
+    Option("max-wait-ms", "DEPRECATED, has no effect.", Argument.REQUIRED, "Integer", "ms", "1000", checked_late=True),
     Option("command-config", "File of properties for the connection to brokers.", Argument.REQUIRED, described_as="config file"),
 )
 
@@ -119,10 +120,10 @@ def _filter(options: Options) -> Filter:
 
 
 def _numbers(text: str) -> list[int]:
-    words = text.split(",") if text else []
-    if not all(word.isascii() and word.isdigit() for word in words):
-        raise CommandFailed(f"--partitions expects a comma separated list of numeric partition ids, but received: {text}")
-    return list(dict.fromkeys(map(int, words)))
+    try:
+        return list(dict.fromkeys(map(java_int, java_split(text, ",")))) if text else []
+    except ValueError as error:
+        raise CommandFailed(f"--partitions expects a comma separated list of numeric partition ids, but received: {text}") from error
 
 
 def _time(text: str) -> int:

@@ -27,7 +27,7 @@ OPTIONS: Final = (
     Option("admin.config", "File of properties for the connection to brokers.", Argument.REQUIRED, described_as="config file"),
     Option(FILE, 'The partitions: {"partitions":[{"topic":"t","partition":0}]}.', Argument.REQUIRED, described_as="Path to JSON file"),
     Option("topic", "The topic of one partition.", Argument.REQUIRED, described_as="topic name"),
-    Option("partition", "The number of that partition.", Argument.REQUIRED, "Integer", "partition id"),
+    Option("partition", "The number of that partition.", Argument.REQUIRED, "Integer", "partition id", checked_late=True),
     Option(ALL, "All partitions of the cluster for which there is something to do."),
     Option(
         TYPE,
@@ -65,12 +65,8 @@ def check(options: Options) -> ElectionType:
     """The type; CommandFailed where something is missing or does not go together, in Kafka's order."""
     from pykafka_classic.client.admin.replicas import ElectionType
 
-    types = {each.name.lower(): each for each in ElectionType}
-    election_type = types.get((options.value(TYPE) or "").lower())
-    if options.has(TYPE) and election_type is None:
-        raise CommandFailed(f"Cannot parse argument '{options.text(TYPE)}' of option {TYPE}")
     missing = [name for name in (TYPE, BOOTSTRAP) if not options.has(name)]
-    if missing or election_type is None:
+    if missing:
         raise CommandFailed(f"Missing required option(s): {', '.join(missing)}")
     if sum(map(options.has, SCOPES)) != 1:
         raise CommandFailed(f"One and only one of the following options is required: {', '.join(SCOPES)}")
@@ -78,6 +74,9 @@ def check(options: Options) -> ElectionType:
         raise CommandFailed("Missing required option(s): partition")
     if options.has("partition") and not options.has("topic"):
         raise CommandFailed("Option partition is only allowed if topic is used")
+    election_type = {each.name.lower(): each for each in ElectionType}.get(options.text(TYPE).lower())
+    if election_type is None:
+        raise CommandFailed(f"Cannot parse argument '{options.text(TYPE)}' of option {TYPE}")
     return election_type
 
 
@@ -91,7 +90,7 @@ def _wanted(options: Options) -> list[TopicPartition] | None:
 
     name = options.text(FILE)
     stored = read_json(name, otherwise="Replica election data is empty")
-    rows = partitions_of(stored, name, otherwise='Replica election data is missing "partitions" field')
+    rows = partitions_of(stored, otherwise='Replica election data is missing "partitions" field')
     found = [partition for partition, _ in rows]
     refuse_twice(found, otherwise="Replica election data contains duplicate partitions")
     return found

@@ -2,47 +2,46 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from pykafka_classic.cli.command import CommandFailed
+from pykafka_classic.cli.kafka_json import WrongJson, as_array, as_number, as_object, as_text, field, parse_object
 from pykafka_classic.common.topic_partition import TopicPartition
 
-Row = dict[str, Any]
+Row = Mapping[str, Any]
 
 
-def read_json(name: str, *, otherwise: str) -> Row:
-    """The object in a file. CommandFailed with the text `otherwise` where there is none."""
+def read_json(name: str, *, otherwise: str, why: bool = True) -> Row:
+    """The object in a file. CommandFailed, with the text `otherwise` where it is no JSON; `why`: what the system says of a file that cannot be read too."""
     try:
-        stored = json.loads(Path(name).read_text(encoding="utf-8"))
+        return parse_object(Path(name).read_text(encoding="utf-8"))
     except OSError as error:
-        raise CommandFailed(f"Unable to read file {name}: {error.strerror}") from error
+        raise CommandFailed(f"Unable to read file {name}" + (f": {error.strerror}" if why else "")) from error
     except ValueError as error:
         raise CommandFailed(otherwise) from error
-    if not isinstance(stored, dict):
-        raise CommandFailed(otherwise)
-    return stored
+    except WrongJson as error:
+        raise CommandFailed(str(error)) from error
 
 
-def partitions_of(stored: Row, name: str, *, otherwise: str) -> list[tuple[TopicPartition, Row]]:
-    """The partitions of the file `name`, each with its fields. CommandFailed; `otherwise` where the list is missing."""
-    rows = stored.get("partitions")
-    if rows is None:
+def partitions_of(stored: Row, *, otherwise: str) -> list[tuple[TopicPartition, Row]]:
+    """The partitions of a file, each with its fields. CommandFailed; `otherwise` where the list is missing."""
+    if "partitions" not in stored:
         raise CommandFailed(otherwise)
     try:
-        return [(TopicPartition(_text(row["topic"]), _number(row["partition"])), row) for row in rows]
-    except (TypeError, KeyError, ValueError) as error:
-        raise CommandFailed(f"{name} does not hold a list of objects with the fields topic and partition.") from error
+        rows = [as_object(row) for row in as_array(stored["partitions"])]
+        return [(TopicPartition(as_text(field(row, "topic")), as_number(field(row, "partition"))), row) for row in rows]
+    except WrongJson as error:
+        raise CommandFailed(str(error)) from error
 
 
-def number_of(row: Row, field: str, name: str) -> int:
-    """A number in a row. CommandFailed where there is none."""
+def number_of(row: Row, name: str, kind: str) -> int:
+    """A number in a row; `kind` Int or Long. CommandFailed where there is none."""
     try:
-        return _number(row[field])
-    except (KeyError, ValueError) as error:
-        raise CommandFailed(f"{name} has a partition without the number {field}.") from error
+        return as_number(field(row, name), kind)
+    except WrongJson as error:
+        raise CommandFailed(str(error)) from error
 
 
 def refuse_twice(partitions: Iterable[TopicPartition], *, otherwise: str) -> None:
@@ -51,15 +50,3 @@ def refuse_twice(partitions: Iterable[TopicPartition], *, otherwise: str) -> Non
     twice = [partition for index, partition in enumerate(found) if partition in found[:index]]
     if twice:
         raise CommandFailed(f"{otherwise}: {','.join(map(str, dict.fromkeys(twice)))}")
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise ValueError("not a text")
-    return value
-
-
-def _number(value: object) -> int:
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise ValueError("not a number")
-    return value

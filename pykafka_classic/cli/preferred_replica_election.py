@@ -7,9 +7,7 @@ Source: facts/tools.md 10; 2.8 PreferredReplicaLeaderElectionCommand.scala.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from pykafka_classic.cli.command import OK, CommandFailed, Console, Tool, run_tool
@@ -57,34 +55,25 @@ def body(options: Options, console: Console) -> int:
 
 def read_partitions(name: str) -> list[TopicPartition]:
     """The partitions of a file. Raises CommandFailed."""
-    try:
-        stored = json.loads(Path(name).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise CommandFailed(f"Unable to read file {name}") from error
-    except ValueError as error:
-        raise CommandFailed("Preferred replica election data is empty") from error
-    rows = stored.get("partitions") if isinstance(stored, dict) else None
-    if rows is None:
-        raise CommandFailed("Preferred replica election data is empty")
-    try:
-        found = [TopicPartition(str(row["topic"]), int(row["partition"])) for row in rows]
-    except (TypeError, KeyError, ValueError) as error:
-        raise CommandFailed(f"{name} does not hold a list of objects with the fields topic and partition.") from error
-    twice = [partition for index, partition in enumerate(found) if partition in found[:index]]
-    if twice:
-        raise CommandFailed(f"Preferred replica election data contains duplicate partitions: {','.join(map(str, dict.fromkeys(twice)))}")
+    from pykafka_classic.cli.partition_files import partitions_of, read_json, refuse_twice
+
+    stored = read_json(name, otherwise="Preferred replica election data is empty", why=False)
+    found = [partition for partition, _ in partitions_of(stored, otherwise="Preferred replica election data is empty")]
+    refuse_twice(found, otherwise="Preferred replica election data contains duplicate partitions")
     return found
 
 
 def order(zk: ZooKeeperSession, wanted: Sequence[TopicPartition] | None, console: Console) -> None:
     """Write the order for those partitions that are there."""
+    from pykafka_classic.cli.scala_order import in_immutable_map_order, set_name, topic_partition_hash
     from pykafka_classic.common.zookeeper import Code, Create
     from zk_schema import preferred_replica_election, topics
 
-    names = sorted({partition.topic for partition in wanted}) if wanted is not None else sorted(zk.children(topics.PATH))
+    names = sorted({partition.topic for partition in wanted}) if wanted is not None else zk.children(topics.PATH)
     stored = zip(names, zk.data_of(map(topics.path, names)), strict=True)
     existing = [TopicPartition(name, number) for name, found in stored if found.ok for number in sorted(topics.decode(found.data).assignment)]
-    valid = existing if wanted is None else [partition for partition in wanted if partition in existing]
+    chosen = existing if wanted is None else [partition for partition in wanted if partition in existing]
+    valid = in_immutable_map_order(chosen, topic_partition_hash)  # a set of Scala's is walked, and named, like a map
     zk.create_parents(preferred_replica_election.PATH)
     created = zk.one(Create(preferred_replica_election.PATH, preferred_replica_election.encode(valid)), Code.NODE_EXISTS)
     if created.code is Code.NODE_EXISTS:
@@ -92,7 +81,7 @@ def order(zk: ZooKeeperSession, wanted: Sequence[TopicPartition] | None, console
         partitions = ",".join(map(str, under_way))
         raise CommandFailed(f"Preferred replica leader election currently in progress for {partitions}. Aborting operation")
     console.say(f"Created preferred replica election path with {','.join(map(str, valid))}")
-    console.say(f"Successfully started preferred replica election for partitions Set({', '.join(map(str, valid))})")
+    console.say(f"Successfully started preferred replica election for partitions {set_name(valid)}({', '.join(map(str, valid))})")
     for partition in wanted or ():
         if partition not in valid:
             console.say(f"Skipping preferred replica leader election for partition {partition} since it doesn't exist.")

@@ -10,6 +10,7 @@ Source: facts/tools.md 15; 2.8 ProducerPerformance.java.
 from __future__ import annotations
 
 import random
+import re
 import threading
 import time
 from argparse import Namespace
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from pykafka_classic.cli.arguments import Arguments, execute
 from pykafka_classic.cli.command import CommandFailed, Console, closed_in_time, run_program
+from pykafka_classic.cli.java_texts import java_split
 from pykafka_classic.cli.perf_statistics import Statistics
 
 if TYPE_CHECKING:
@@ -51,7 +53,7 @@ def body(options: Namespace, console: Console) -> None:
     from pykafka_classic.client.client_errors import InvalidSetting, NoBrokers
     from pykafka_classic.edges.clients.producer import Producer
 
-    payloads = _payloads(options)
+    payloads = _payloads(options, console)
     settings = _settings(options, console)
     if options.transaction_duration_ms > 0:
         settings["transactional_id"] = options.transactional_id
@@ -81,16 +83,19 @@ def _settings(options: Namespace, console: Console) -> dict[str, Any]:
     return known_settings(properties, ProducerSettings, console)
 
 
-def _payloads(options: Namespace) -> list[bytes]:
+def _payloads(options: Namespace, console: Console) -> list[bytes]:
     if options.payload_file is None:
         if options.record_size < 0:
             raise CommandFailed(f"--record-size is {options.record_size}; a size is not negative.")
         return [bytes(random.choices(_LETTERS, k=options.record_size))]
-    delimiter = options.payload_delimiter.encode().decode("unicode_escape").encode()
-    found = [each for each in Path(options.payload_file).read_bytes().split(delimiter) if each]
-    if not found:
-        raise CommandFailed(f"File {options.payload_file} does not exist or is empty.")
-    return found
+    path = Path(options.payload_file)
+    console.say(f"Reading payloads from: {path.absolute()}")
+    if not path.exists() or not path.stat().st_size:
+        raise CommandFailed("File does not exist or empty file provided.")
+    delimiter = options.payload_delimiter.encode().decode("unicode_escape")
+    found = [each.encode("utf-8", "surrogateescape") for each in java_split(path.read_text("utf-8", "surrogateescape"), re.escape(delimiter))]
+    console.say(f"Number of messages read: {len(found)}")
+    return found or [b""]
 
 
 def _measure(producer: Producer, options: Namespace, payloads: Sequence[bytes], console: Console) -> None:

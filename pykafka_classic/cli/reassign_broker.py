@@ -164,9 +164,10 @@ class BrokerReassigner:
 
     def _clear(self, plan: Plan) -> None:
         brokers = list(dict.fromkeys([*sorted(node.id for node in self._admin.describe_cluster().nodes), *plan.brokers]))
-        say_clearing(self._console, brokers, plan.topics)
+        say_clearing(self._console, "broker", brokers)
         for broker in brokers:
             self._set(ConfigResource.broker(broker), dict.fromkeys(BROKER_THROTTLES))
+        say_clearing(self._console, "topic", plan.topics)
         for topic in plan.topics:
             self._set(ConfigResource.topic(topic), dict.fromkeys(TOPIC_THROTTLES))
 

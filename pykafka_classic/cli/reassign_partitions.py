@@ -49,9 +49,17 @@ OPTIONS: Final = (
     ),
     Option(BROKERS, 'With --generate, the brokers that shall hold them: "0,1,2".', Argument.REQUIRED, described_as="brokerlist"),
     Option("disable-rack-aware", "Place replicas without regard to racks."),
-    Option(THROTTLE, "Bytes per second at which brokers copy from each other; -1: no limit.", Argument.REQUIRED, "Long", "throttle", "-1"),
-    Option(DIRS_THROTTLE, "Bytes per second from one directory of a broker to another.", Argument.REQUIRED, "Long", "replicaAlterLogDirsThrottle", "-1"),
-    Option("timeout", "How long, in ms, to wait until moves between directories can begin.", Argument.REQUIRED, "Long", "timeout", "10000"),
+    Option(THROTTLE, "Bytes per second at which brokers copy from each other; -1: no limit.", Argument.REQUIRED, "Long", "throttle", "-1", checked_late=True),
+    Option(
+        DIRS_THROTTLE,
+        "Bytes per second from one directory of a broker to another.",
+        Argument.REQUIRED,
+        "Long",
+        "replicaAlterLogDirsThrottle",
+        "-1",
+        checked_late=True,
+    ),
+    Option("timeout", "How long, in ms, to wait until moves between directories can begin.", Argument.REQUIRED, "Long", "timeout", "10000", checked_late=True),
     Option("additional", "Begin though other moves are under way; or give those of the plan another throttle."),
     Option("preserve-throttles", "Leave throttles as they are."),
 )
@@ -134,6 +142,7 @@ def action_of(options: Options) -> str:
 
 def body(options: Options, console: Console) -> int:
     """Do what the command line says."""
+    from pykafka_classic.cli.kafka_json import WrongJson
     from pykafka_classic.cli.reassign_plan import BadPlan
     from pykafka_classic.common.errors import KafkaError
 
@@ -144,13 +153,15 @@ def body(options: Options, console: Console) -> int:
     except Terse as error:
         console.say(str(error))
         return FAILED
-    except (BadPlan, KafkaError, CommandFailed, OSError) as error:
+    except (BadPlan, WrongJson, KafkaError, CommandFailed, UsageError, OSError) as error:
         console.say(f"Error: {error}")
         return FAILED
     return OK
 
 
 def _act(reassigner: Reassigner, action: str, options: Options) -> None:
+    for name in (THROTTLE, DIRS_THROTTLE, "timeout"):
+        options.integer(name)  # a number that is none is told of before anything is done
     match action:
         case "generate":
             reassigner.generate(options)

@@ -12,11 +12,12 @@ Source: facts/tools.md 9; 2.8 ReassignPartitionsCommand.scala.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
+from pykafka_classic.cli.java_texts import java_int, java_split
+from pykafka_classic.cli.kafka_json import as_array, as_number, as_object, as_text, field, parse_object
 from pykafka_classic.common.topic_partition import TopicPartition
 from zk_schema.json_fields import to_json
 
@@ -56,15 +57,13 @@ class Plan:
 
 
 def parse_plan(text: str) -> Plan:
-    """A reassignment file. Raises BadPlan."""
+    """A reassignment file. Raises BadPlan, WrongJson."""
     rows: list[tuple[TopicPartition, tuple[int, ...]]] = []
     log_dirs: dict[tuple[str, int, int], str] = {}
     for row in _rows(text, "partitions"):
-        partition = TopicPartition(_field(row, "topic", str), _field(row, "partition", int))
-        replicas = tuple(_field(row, "replicas", list))
-        if not all(isinstance(broker, int) for broker in replicas):
-            raise BadPlan(f"The replicas of {partition} are not all broker ids: {list(replicas)}")
-        dirs = row.get("log_dirs") or [ANY_LOG_DIR] * len(replicas)
+        partition = TopicPartition(as_text(field(row, "topic")), as_number(field(row, "partition")))
+        replicas = tuple(as_number(broker) for broker in as_array(field(row, "replicas")))
+        dirs = [as_text(each) for each in as_array(row["log_dirs"])] if "log_dirs" in row else [ANY_LOG_DIR] * len(replicas)
         if len(dirs) != len(replicas):
             raise BadPlan(
                 f"Size of replicas list List({', '.join(map(str, replicas))}) is different from size of log dirs list "
@@ -76,30 +75,19 @@ def parse_plan(text: str) -> Plan:
 
 
 def parse_topics(text: str) -> list[str]:
-    """A file of topics to move. Raises BadPlan."""
-    return [_field(row, "topic", str) for row in _rows(text, "topics")]
+    """A file of topics to move. Raises BadPlan, WrongJson."""
+    return [as_text(field(row, "topic")) for row in _rows(text, "topics", otherwise="The input string is not a valid JSON")]
 
 
-def _rows(text: str, name: str) -> list[Mapping[str, Any]]:
+def _rows(text: str, name: str, *, otherwise: str | None = None) -> list[Mapping[str, Any]]:
     try:
-        stored = json.loads(text)
+        stored = parse_object(text)
     except ValueError as error:
-        raise BadPlan(f"Not JSON: {error}") from error
-    if not isinstance(stored, dict):
-        raise BadPlan("A JSON object is wanted.")
-    version = stored.get("version", VERSION)
+        raise BadPlan(otherwise or f"Not JSON: {error}") from error
+    version = as_number(stored.get("version", VERSION))
     if version != VERSION:
         raise BadPlan(f"Not supported version field value {version}")
-    rows = stored.get(name) or []
-    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
-        raise BadPlan(f"{name} is not a list of objects.")
-    return rows
-
-
-def _field(row: Mapping[str, Any], name: str, kind: type) -> Any:
-    if not isinstance(row.get(name), kind):
-        raise BadPlan(f"{json.dumps(row)} has no field {name} that is {'a list' if kind is list else 'text' if kind is str else 'a number'}.")
-    return row[name]
+    return [as_object(row) for row in as_array(stored.get(name, []))]
 
 
 def check_plan(plan: Plan) -> None:
@@ -118,11 +106,10 @@ def check_plan(plan: Plan) -> None:
 
 def check_generate(topics: Sequence[str], broker_list: str) -> list[int]:
     """The brokers to move to. Raises BadPlan."""
-    words = [word.strip() for word in broker_list.split(",")]
-    for word in words:
-        if not word.lstrip("-").isdecimal():
-            raise BadPlan(f'For input string: "{word}"')
-    brokers = [int(word) for word in words]
+    try:
+        brokers = [java_int(word) for word in java_split(broker_list, ",")]
+    except ValueError as error:
+        raise BadPlan(str(error)) from error
     if repeated(brokers):
         raise BadPlan(f"Broker list contains duplicate entries: {joined(repeated(brokers))}")
     if repeated(topics):

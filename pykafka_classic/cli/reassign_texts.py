@@ -44,10 +44,9 @@ def say_started(console: Console, plan: Plan) -> None:
     console.say(f"Successfully started partition reassignment{plural(partitions)} for {joined(partitions)}")
 
 
-def say_clearing(console: Console, brokers: Collection[int], topics: Collection[str]) -> None:
-    """Throttles are lifted."""
-    console.say(f"Clearing broker-level throttles on broker{plural(brokers)} {joined(brokers)}")
-    console.say(f"Clearing topic-level throttles on topic{plural(topics)} {joined(topics)}")
+def say_clearing(console: Console, kind: str, what: Collection[object]) -> None:
+    """Throttles of a `kind`, broker or topic, are lifted."""
+    console.say(f"Clearing {kind}-level throttles on {kind}{plural(what)} {joined(what)}")
 
 
 def failures(errors: Mapping[TopicPartition, Exception]) -> str:

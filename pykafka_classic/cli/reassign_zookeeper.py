@@ -128,9 +128,10 @@ class ZooKeeperReassigner:
 
     def _clear(self, plan: Plan) -> None:
         brokers = list(dict.fromkeys([*self._brokers(), *plan.brokers]))
-        say_clearing(self._console, brokers, plan.topics)
+        say_clearing(self._console, "broker", brokers)
         for broker in brokers:
             self._set(ConfigEntity.of(configs.BROKERS, str(broker)), dict.fromkeys(BROKER_THROTTLES))
+        say_clearing(self._console, "topic", plan.topics)
         for topic in plan.topics:
             self._set(ConfigEntity.of(configs.TOPICS, topic), dict.fromkeys(TOPIC_THROTTLES))
 

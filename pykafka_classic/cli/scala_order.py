@@ -5,7 +5,7 @@ A table of a power of two buckets, each sorted by hash; it doubles before it wou
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Final, TypeVar
 
 from pykafka_classic.common.java import string_hash, to_int32
@@ -37,6 +37,11 @@ def in_immutable_map_order(items: Iterable[T], hash_of: Callable[[T], int]) -> l
     """Distinct items in the order in which an immutable Map that got them one by one is walked: up to four as they came, more by their hashes."""
     found = list(dict.fromkeys(items))
     return found if len(found) <= _SMALL_MAP else _walked([(_improved(hash_of(item)), item) for item in found], shift=0)
+
+
+def set_name(items: Collection[object]) -> str:
+    """What an immutable set prints before its items."""
+    return "Set" if len(items) <= _SMALL_MAP else "HashSet"
 
 
 def _walked(hashed: Sequence[tuple[int, T]], *, shift: int) -> list[T]:

@@ -1,4 +1,4 @@
-"""Lines typed at a terminal: with a history that the next session finds again, completion of the first word, and events told while somebody types.
+"""Lines typed at a terminal: with a history that the next session finds again, completion of commands and of paths, and events told while somebody types.
 
 A thread reads (readline waits for keys, and edits the line); whoever iterates gets the lines on its own thread, and calls `idle` while there is none.
 """
@@ -24,13 +24,18 @@ class TerminalLines:
 
     Args:
         prompt: what stands before the next line.
-        words: what the first word is completed to.
+        words: what a word is completed to.
+        children: of the node of a path, by which a word that begins with / is completed.
         idle: called again and again while nothing is entered; True where it has printed something.
         secret: first words of lines that the history does not keep, for there are passwords in them.
     """
 
-    def __init__(self, prompt: Callable[[], str], words: Sequence[str], idle: Callable[[], bool], *, secret: Sequence[str] = ()) -> None:
+    def __init__(
+        self, prompt: Callable[[], str], words: Sequence[str], children: Callable[[str], Sequence[str]], idle: Callable[[], bool], *, secret: Sequence[str] = ()
+    ) -> None:
         self._secret = secret
+        self._children = children
+        self._found: Sequence[str] = ()
         self._prompt = prompt
         self._words = words
         self._idle = idle
@@ -40,6 +45,7 @@ class TerminalLines:
         if HISTORY.exists():
             readline.read_history_file(HISTORY)
         readline.set_completer(self._complete)
+        readline.set_completer_delims(" \t\n")
         readline.parse_and_bind("tab: complete")
 
     def __iter__(self) -> Self:
@@ -78,5 +84,15 @@ class TerminalLines:
                     sys.stdout.flush()
 
     def _complete(self, text: str, state: int) -> str | None:
-        found = [word for word in self._words if word.startswith(text)]
-        return found[state] if state < len(found) else None
+        """Asked with 0, 1, ... until there is no more; called on the thread that reads."""
+        if not state:
+            self._found = completions(text, self._words, self._children)
+        return self._found[state] if state < len(self._found) else None
+
+
+def completions(text: str, words: Sequence[str], children: Callable[[str], Sequence[str]]) -> list[str]:
+    """What a word may become."""
+    if not text.startswith("/"):
+        return [word for word in words if word.startswith(text)]
+    folder, _, start = text.rpartition("/")
+    return [f"{folder}/{name}" for name in sorted(children(folder or "/")) if name.startswith(start)]

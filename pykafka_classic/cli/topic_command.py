@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from pykafka_classic.cli.command_options import Argument, Option, Options, UsageError
-from pykafka_classic.cli.topic_rows import AT_MIN_ISR, FILTERS, UNAVAILABLE, UNDER_MIN_ISR, UNDER_REPLICATED, WITH_OVERRIDES, TopicRow
+from pykafka_classic.cli.java_texts import java_int, java_split, without_empty_end
+from pykafka_classic.cli.topic_rows import AT_MIN_ISR, UNAVAILABLE, UNDER_MIN_ISR, UNDER_REPLICATED, WITH_OVERRIDES, TopicRow
 
 ZOOKEEPER: Final = "zookeeper"
 BOOTSTRAP: Final = "bootstrap-server"
@@ -76,6 +77,14 @@ OPTIONS: Final = (
     Option("force", "Has no effect: nothing is asked back."),
     Option("exclude-internal", "With --list, --describe: without topics that brokers keep for themselves."),
 )
+
+# What each filter of --describe goes without, in the order in which Kafka finds it: that of a hash set there.
+_FILTER_ALONE: Final = {
+    UNDER_REPLICATED: ("create", UNAVAILABLE, "list", "delete", AT_MIN_ISR, "alter", WITH_OVERRIDES, UNDER_MIN_ISR),
+    UNDER_MIN_ISR: (WITH_OVERRIDES, ZOOKEEPER, "create", UNAVAILABLE, "list", "delete", AT_MIN_ISR, "alter"),
+    AT_MIN_ISR: (ZOOKEEPER, "create", UNAVAILABLE, "list", "delete", "alter", WITH_OVERRIDES),
+    UNAVAILABLE: ("create", "list", "delete", "alter", WITH_OVERRIDES),
+}
 
 
 class TopicCommandError(Exception):
@@ -172,9 +181,8 @@ def _check_pairs(options: Options) -> None:
     only_with("replica-assignment", "create", "alter")
     if options.has("create"):
         options.refuse("replica-assignment", "partitions", "replication-factor")
-    for name in FILTERS:
-        others = [other for other in FILTERS if other != name]
-        options.refuse(name, *others, WITH_OVERRIDES, *((ZOOKEEPER,) if name in (UNDER_MIN_ISR, AT_MIN_ISR) else ()))
+    for name, others in _FILTER_ALONE.items():
+        options.refuse(name, *others)
     only_with(WITH_OVERRIDES, "describe")
     only_with("if-exists", "alter", "delete", "describe")
     only_with("if-not-exists", "create")
@@ -200,8 +208,11 @@ def chosen(service: TopicService, options: Options) -> list[str]:
 def parse_assignment(text: str) -> list[list[int]]:
     """`0:1,1:2`: the brokers of each partition. Raises TopicCommandError."""
     assignment: list[list[int]] = []
-    for partition, brokers in enumerate(text.split(",")):
-        ids = [_broker_id(word.strip()) for word in brokers.split(":")]
+    for partition, brokers in enumerate(java_split(text, ",")):
+        try:
+            ids = [java_int(word.strip()) for word in java_split(brokers, ":")]
+        except ValueError as error:
+            raise TopicCommandError(str(error)) from error
         twice = [broker for index, broker in enumerate(ids) if broker in ids[:index]]
         if twice:
             raise TopicCommandError(f"Partition replica lists may not contain duplicate entries: {','.join(map(str, dict.fromkeys(twice)))}")
@@ -211,28 +222,15 @@ def parse_assignment(text: str) -> list[list[int]]:
     return assignment
 
 
-def _broker_id(word: str) -> int:
-    if not re.fullmatch(r"[+-]?[0-9]+", word):
-        raise TopicCommandError(f'For input string: "{word}"')
-    return int(word)
-
-
 def _configs(options: Options) -> dict[str, str]:
     from pykafka_classic.common.log_config import LogConfig
 
-    pairs = [re.split(r"\s*=\s*", text) for text in options.values_of("config")]
-    if any(len(_without_empty_end(pair)) != 2 for pair in pairs):
+    pairs = [without_empty_end(re.split(r"\s*=\s*", text)) for text in options.values_of("config")]
+    if any(len(pair) != 2 for pair in pairs):
         raise TopicCommandError('requirement failed: Invalid topic config: all configs to be added must be in the format "key=val".')
     configs = {pair[0].strip(): pair[1].strip() for pair in pairs}
     LogConfig.validate(configs)
     return configs
-
-
-def _without_empty_end(parts: list[str]) -> list[str]:
-    """As Java splits: what is empty at the end is dropped."""
-    while parts and not parts[-1]:
-        parts = parts[:-1]
-    return parts
 
 
 def _deleted_configs(options: Options) -> list[str]:

@@ -217,6 +217,13 @@ class Shell:
 
     # lines
 
+    def children(self, path: str) -> Sequence[str]:
+        """Names below a node, for whoever types a path; none where that cannot be told."""
+        try:
+            return self._zk.children(path) if self._zk is not None else ()
+        except CommandFailed:
+            return ()
+
     def read(self, lines: Iterator[str]) -> int:
         """Do what the lines say, until `quit` or their end; the exit status."""
         for line in lines:
@@ -274,7 +281,7 @@ def _interactive(shell: Shell, console: Console) -> int:
         return shell.read(iter(console.input))
     from pykafka_classic.cli.terminal_lines import TerminalLines
 
-    return shell.read(TerminalLines(shell.prompt, sorted({*COMMANDS, *OWN}), shell.tell_events, secret=("addauth",)))
+    return shell.read(TerminalLines(shell.prompt, sorted({*COMMANDS, *OWN}), shell.children, shell.tell_events, secret=("addauth",)))
 
 
 def run() -> None:

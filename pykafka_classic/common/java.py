@@ -6,8 +6,10 @@ facts/coordination.md 8, trap 9. Compared with values that Java computed in test
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
-from typing import Final
+from collections.abc import Callable, Collection, Iterable
+from typing import Final, TypeVar
+
+T = TypeVar("T")
 
 _MASK: Final = 0xFFFFFFFF
 _PROPERTIES_BUCKETS: Final = 16
@@ -41,15 +43,21 @@ def abs_java(value: int) -> int:
 
 
 def hash_map_order(keys: Iterable[str], *, capacity: int = 16) -> list[str]:
+    """As `hash_order`, of texts."""
+    return hash_order(keys, string_hash, capacity=capacity)
+
+
+def hash_order(keys: Iterable[T], hash_of: Callable[[T], int], *, capacity: int = 16) -> list[T]:
     """The order in which a java.util.HashMap made with this capacity gives back these different keys: by bucket; keys of one bucket as they were put in.
 
+    `hash_of`: their hashCode.
     A bucket of eight keys or more may become a tree, whose order is not told here.
     """
     ordered = list(keys)
     buckets = _power_of_two(capacity)
     while len(ordered) > buckets * 3 // 4:
         buckets *= 2
-    return _by_bucket(ordered, buckets)
+    return _by_bucket(ordered, hash_of, buckets)
 
 
 def properties_order(stored: Iterable[str], added: Collection[str] = ()) -> list[str]:
@@ -69,16 +77,16 @@ def properties_order(stored: Iterable[str], added: Collection[str] = ()) -> list
         ordered = list(dict.fromkeys([*ordered, *properties_order(added)]))
         while len(ordered) >= buckets * 3 // 4:
             buckets *= 2
-    return _by_bucket(ordered, buckets)
+    return _by_bucket(ordered, string_hash, buckets)
 
 
 def _power_of_two(at_least: int) -> int:
     return 1 << max(0, at_least - 1).bit_length()
 
 
-def _by_bucket(keys: list[str], buckets: int) -> list[str]:
-    def bucket_of(key: str) -> int:
-        spread = string_hash(key) & _MASK
+def _by_bucket(keys: list[T], hash_of: Callable[[T], int], buckets: int) -> list[T]:
+    def bucket_of(key: T) -> int:
+        spread = hash_of(key) & _MASK
         return (spread ^ spread >> 16) & buckets - 1
 
     return sorted(keys, key=bucket_of)

@@ -18,6 +18,7 @@ from typing import Final
 
 from pykafka_classic.common.config_def import ConfigType
 from pykafka_classic.common.errors import ErrorCode, KafkaError
+from pykafka_classic.common.java import properties_order
 from pykafka_classic.common.zookeeper import ZooKeeper
 from pykafka_classic.server.config_admin import write_config
 from pykafka_classic.server.zk_operations import children_or_none, data_or_none
@@ -84,7 +85,7 @@ class ClientQuotas:
             if not _passes(entity, wanted, strict=strict):
                 continue
             stored = await self._read(entity)
-            values = {key: float(text) for key, text in stored.items() if key in _QUOTA_KEYS}
+            values = {key: float(stored[key]) for key in properties_order(stored) if key in _QUOTA_KEYS}  # clients show them in this order
             if values:
                 found.append(Quota(_described(entity), values))
         return found

@@ -101,9 +101,6 @@ DIFFERENCES: Final[dict[str, dict[str, Difference]]] = {
         **dict.fromkeys(("unknown partition", "unknown partition from beginning", "partition of unknown topic"), _WAITS),
     },
     "kafka-consumer-groups": {
-        "reset without scenario": Difference(
-            Compared.STATUS, "Kafka lists the scenarios in the order of where they lie in memory, ours in the order of the help"
-        ),
         "nobody": Difference(Compared.STATUS, "one sentence within five seconds that says what was tried"),
     },
     "kafka-configs": {
@@ -145,6 +142,14 @@ DIFFERENCES: Final[dict[str, dict[str, Difference]]] = {
         "watches": Difference(Compared.LINES, "in the recording watches are told of in the midst of what the next command prints"),
     },
     "kafka-leader-election": {"version": _VERSION},
+    "odd-lines": {
+        "verifiable-producer --help": _USAGE,
+        "console-consumer --topic one --consumer-property auto.offset.reset=none --group never --timeout-ms 3000": _SAYS_WHY,
+        "console-consumer --topic 'bad name' --from-beginning --timeout-ms 3000": _SAYS_WHY,
+        "console-consumer --whitelist [c --from-beginning --max-messages 2": _SAYS_WHY,
+        "console-consumer --topic '' --from-beginning --timeout-ms 3000": _SAYS_WHY,
+        "console-producer --topic one --line-reader nonsense <<< z\\n": _SAYS_WHY,
+    },
     "kafka-preferred-replica-election": {"nobody": _UNREACHABLE, "in progress": _SAYS_WHY},
     "kafka-configs-zookeeper": {"file missing": _FILE, "nobody": _UNREACHABLE},
 }

@@ -194,11 +194,12 @@ def test_a_console_consumer_that_is_terminated_commits_and_tells_its_sum(topic: 
 @pytest.mark.skipif(
     subprocess.run(["env", "--block-signal=INT", "true"], capture_output=True, check=False).returncode != 0, reason="`env` cannot hold signals back"
 )
-def test_ctrl_c_while_a_tool_starts_is_silent() -> None:
+@pytest.mark.parametrize("command", [tool("kafka-topics", "--list", "--zookeeper"), [str(ROOT / ".venv" / "bin" / "pkc"), "znodes", "-z"]])
+def test_ctrl_c_while_a_tool_starts_is_silent(command: list[str]) -> None:
     """The first fifth of a second, in which Python loads itself and the tool."""
     nobody = f"127.0.0.1:{free_ports(1)[0]}"
     for hundredths in range(2, 22, 4):
-        with started(tool("kafka-topics", "--zookeeper", nobody, "--list")) as process:
+        with started([*command, nobody]) as process:
             time.sleep(hundredths / 100)  # what is to be hit are moments that nothing tells of
             process.send_signal(signal.SIGINT)
             assert process.wait(30) in (130, -signal.SIGINT)  # the second: it hit the shell that launches it

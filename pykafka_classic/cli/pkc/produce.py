@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from pykafka_classic.cli.command import LEAVE_MS, CommandFailed, Console
+from pykafka_classic.cli.command import LEAVE_MS, CommandFailed, Console, send_the_rest
 from pykafka_classic.cli.pkc.cluster import Cluster, cluster_options, topic_names
 from pykafka_classic.cli.pkc.main import console_of
 from pykafka_classic.cli.pkc.progress import Progress
@@ -88,7 +88,7 @@ def produce(ctx: click.Context, /, **given: Any) -> None:
                 if sending.failure is not None:
                     break
     except KeyboardInterrupt:
-        sending.close(LEAVE_MS)
+        sending.leave()
         raise
     except BaseException:
         sending.close()  # what was read before a line that is none is written all the same
@@ -199,9 +199,14 @@ class Sending:
             on_delivery=self._settled,
         )
 
-    def close(self, timeout_ms: int | None = None) -> None:
+    def close(self) -> None:
         """Wait for all acknowledgements."""
-        self._producer.close(timeout_ms=timeout_ms)
+        self._producer.close()
+
+    def leave(self) -> None:
+        """After Ctrl-C: as long as the brokers take what there is."""
+        send_the_rest(self._producer)
+        self._producer.close(timeout_ms=LEAVE_MS)
 
     def _settled(self, _: object, error: Exception | None) -> None:
         if error is not None:

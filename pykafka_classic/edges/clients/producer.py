@@ -153,6 +153,12 @@ class Producer:
         except TimeoutError:
             raise ClientTimeout(f"not all records could be sent within {timeout_ms} ms") from None
 
+    @property
+    def unsettled_bytes(self) -> int:
+        """How large the records are that were sent and have no outcome yet."""
+        with self._changed:
+            return self._sent_bytes - self._settled_bytes
+
     def partition_count(self, topic: str) -> int:
         """How many partitions a topic has. KafkaError, ClientTimeout."""
         return self._thread.call(lambda: spawn(self._core.partition_count(topic)))

@@ -8,10 +8,11 @@ from io import StringIO
 
 import pytest
 
-from pykafka_classic.cli.command import LEAVE_MS, CommandFailed, Console, Terminated, Tool, closed_in_time, execute, status_of
+from pykafka_classic.cli.command import LEAVE_MS, CommandFailed, Console, Terminated, Tool, closed_in_time, execute, send_the_rest, status_of
 from pykafka_classic.cli.command_options import Argument, Option, Options
 from pykafka_classic.cli.commands import module_of
 from pykafka_classic.cli.suggestions import nearest
+from pykafka_classic.client.client_errors import ClientTimeout
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.protocol.network import Disconnected
 
@@ -112,3 +113,28 @@ def test_a_client_is_closed_whatever_happens_and_soon_after_ctrl_c(raised: type[
 
 def test_the_status_of_a_tool_that_was_stopped_is_its_signals() -> None:
     assert (status_of(KeyboardInterrupt()), status_of(Terminated())) == (128 + 2, 128 + 15)
+
+
+class Broker:
+    """A producer whose brokers take so many bytes a second, as long as they do."""
+
+    def __init__(self, waiting: int, taken: list[int]) -> None:
+        self.unsettled_bytes = waiting
+        self._taken = iter(taken)
+
+    def flush(self, *, timeout_ms: float | None = None) -> None:
+        self.unsettled_bytes -= next(self._taken)
+        if self.unsettled_bytes:
+            raise ClientTimeout(f"not all within {timeout_ms}")
+
+
+@pytest.mark.parametrize(
+    ("taken", "left"),
+    [([100], 0), ([40, 30, 30], 0), ([40, 0, 60], 60), ([0, 100], 100)],
+    ids=["at once", "bit by bit", "then nobody answers any more", "nobody answers"],
+)
+def test_after_ctrl_c_what_was_sent_goes_out_as_long_as_brokers_take_it(taken: list[int], left: int) -> None:
+    """Kafka's console producer waits in a shutdown hook until all is sent; here a second without any progress ends it."""
+    broker = Broker(100, taken)
+    send_the_rest(broker)
+    assert broker.unsettled_bytes == left

@@ -28,19 +28,30 @@ def test_offsets_are_read(tmp_path: Path) -> None:
     ("text", "sentence"),
     [
         ("{", "The input string is not a valid JSON"),
-        ("[]", "The input string is not a valid JSON"),
+        ("", "The input string is not a valid JSON"),
+        (" ", "Expected JSON object, received "),
+        ("[]", "Expected JSON object, received []"),
+        ('{"version":"1","partitions":[]}', 'Expected `Int` value, received "1"'),
+        ('{"version":1,"partitions":null}', "Expected JSON array, received null"),
         ('{"version":2,"partitions":[]}', "Not supported version field value 2"),
         ('{"version":1}', "Missing partitions field"),
-        ('{"partitions":[{"topic":"t","partition":0}]}', "file.json has a partition without the number offset."),
-        ('{"partitions":[{"topic":"t","partition":"0","offset":1}]}', "file.json does not hold a list of objects with the fields topic and partition."),
-        ('{"partitions":[{"topic":3,"partition":0,"offset":1}]}', "file.json does not hold a list of objects with the fields topic and partition."),
-        ('{"partitions":["t-0"]}', "file.json does not hold a list of objects with the fields topic and partition."),
+        ('{"partitions":[{"topic":"t","partition":0}]}', "No such field exists: `offset`"),
+        ('{"partitions":[{"topic":"t","partition":"0","offset":1}]}', 'Expected `Int` value, received "0"'),
+        ('{"partitions":[{"topic":3,"partition":0,"offset":1}]}', "Expected `String` value, received 3"),
+        ('{"partitions":["t-0"]}', 'Expected JSON object, received "t-0"'),
+        ('{"partitions":[{"topic":"t","partition":2147483648,"offset":1}]}', "Expected `Int` value, received 2147483648"),
+        ('{"partitions":[{"topic":"t","partition":0,"offset":1.5}]}', "Expected `Long` value, received 1.5"),
     ],
 )
 def test_what_is_wrong_with_a_file_is_told(tmp_path: Path, text: str, sentence: str) -> None:
     with pytest.raises(CommandFailed) as raised:
         read_offsets(written(tmp_path, text))
-    assert str(raised.value).endswith(sentence)
+    assert str(raised.value) == sentence
+
+
+def test_what_stands_behind_the_object_counts_for_nothing(tmp_path: Path) -> None:
+    """As with Kafka's parser, which stops there."""
+    assert read_offsets(written(tmp_path, '{"partitions":[{"topic":"t","partition":0,"offset":7}]} and more')) == {TopicPartition("t", 0): 7}
 
 
 def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:

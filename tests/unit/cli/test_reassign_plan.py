@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from pykafka_classic.cli.kafka_json import WrongJson
 from pykafka_classic.cli.reassign_plan import BadPlan, as_json, check_generate, check_plan, parse_plan, parse_topics, throttles
 from pykafka_classic.common.topic_partition import TopicPartition
 
@@ -29,11 +30,16 @@ def test_a_plan_is_read_with_the_directories_that_are_named() -> None:
     ("text", "said"),
     [
         ("{nothing", "Not JSON"),
-        ("[]", "A JSON object is wanted."),
+        ("[]", r"Expected JSON object, received \[\]"),
+        ("", "Not JSON"),
+        (" ", "Expected JSON object, received "),
+        ('{"version":"1","partitions":[]}', 'Expected `Int` value, received "1"'),
+        ('{"version":1,"partitions":null}', "Expected JSON array, received null"),
         ('{"version":2,"partitions":[]}', "Not supported version field value 2"),
-        (plan_text({"topic": "t", "partition": 0}), "has no field replicas that is a list"),
-        (plan_text({"topic": "t", "partition": "0", "replicas": []}), "has no field partition that is a number"),
-        (plan_text({"topic": "t", "partition": 0, "replicas": ["1"]}), "The replicas of t-0 are not all broker ids"),
+        (plan_text({"topic": "t", "partition": 0}), "No such field exists: `replicas`"),
+        (plan_text({"topic": "t", "partition": 0, "replicas": [1], "log_dirs": []}), r"Size of replicas list List\(1\) is different"),
+        (plan_text({"topic": "t", "partition": "0", "replicas": []}), 'Expected `Int` value, received "0"'),
+        (plan_text({"topic": "t", "partition": 0, "replicas": ["1"]}), 'Expected `Int` value, received "1"'),
         (
             plan_text({"topic": "t", "partition": 0, "replicas": [1, 2], "log_dirs": ["any"]}),
             r"Size of replicas list List\(1, 2\) is different from size of log dirs list List\(any\) for partition t-0",
@@ -41,7 +47,7 @@ def test_a_plan_is_read_with_the_directories_that_are_named() -> None:
     ],
 )
 def test_a_file_that_is_no_plan_is_refused(text: str, said: str) -> None:
-    with pytest.raises(BadPlan, match=said):
+    with pytest.raises((BadPlan, WrongJson), match=said):
         parse_plan(text)
 
 
@@ -64,8 +70,8 @@ def test_what_no_cluster_could_do_is_refused_in_kafkas_words(rows: list[dict[str
 
 
 def test_brokers_and_topics_of_a_proposal_are_named_once() -> None:
-    assert check_generate(parse_topics('{"topics":[{"topic":"t"}]}'), "0, 1,2") == [0, 1, 2]
-    for topics, brokers in ((["t", "t"], "0"), (["t"], "0,0"), (["t"], "zero")):
+    assert check_generate(parse_topics('{"topics":[{"topic":"t"}]}'), "0,+1,2,") == [0, 1, 2]
+    for topics, brokers in ((["t", "t"], "0"), (["t"], "0,0"), (["t"], "zero"), (["t"], " 0"), (["t"], "0,,1"), (["t"], "2147483648")):
         with pytest.raises(BadPlan):
             check_generate(topics, brokers)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pykafka_classic.cli.scala_order import in_hash_order, in_immutable_map_order, topic_partition_hash
+from pykafka_classic.cli.scala_order import in_hash_order, in_immutable_map_order, set_name, topic_partition_hash
 from pykafka_classic.common.java import string_hash
 from pykafka_classic.common.topic_partition import TopicPartition
 
@@ -57,3 +57,8 @@ def test_items_of_one_hash_stay_together() -> None:
     texts = ["Aa", "BB", "x", "y", "z", "w"]
     assert sorted(in_immutable_map_order(texts, string_hash)) == sorted(texts)
     assert sorted(in_hash_order(texts, string_hash)) == sorted(texts)
+
+
+def test_a_set_of_five_has_another_name() -> None:
+    """As Apache's kafka-preferred-replica-election printed them: Set(t-0, t-1, u-0), HashSet(z-0, c1-0, ...)."""
+    assert [set_name(range(count)) for count in (0, 4, 5)] == ["Set", "Set", "HashSet"]

@@ -10,19 +10,25 @@ from __future__ import annotations
 import atexit
 import json
 import logging
+import time
+import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.listener import QueryIdleEvent, QueryProgressEvent, QueryStartedEvent, QueryTerminatedEvent, StreamingQueryListener
 from pyspark.sql.streaming.query import StreamingQuery
 
+from spark_integration.executor_python import what_executors_lack
 from spark_integration.offsets import READER
 from spark_integration.reader_socket import Readers
 from spark_integration.source import ListenedSource
 
 log = logging.getLogger("spark_integration")
+
+BATCH_S: Final = 10.0  # how long `stop` lets the batch under way go on
+LOOK_S: Final = 0.05
 
 _readers = Readers()
 
@@ -67,6 +73,9 @@ class CommitListener(StreamingQueryListener):
 def register(spark: SparkSession) -> None:
     """Make `format("kafka_classic")` known to a session, and commit what its queries have done: all that a program needs to call. May be called again."""
     spark.dataSource.register(ListenedSource)
+    problem = what_executors_lack(spark)
+    if problem:
+        warnings.warn(problem, RuntimeWarning, stacklevel=2)
     if getattr(spark, "_kafka_classic_listener", None) is None:
         listener = CommitListener(spark)
         spark.streams.addListener(listener)
@@ -79,8 +88,15 @@ def settle(query: StreamingQuery) -> None:
     _tell(reached(query), over=not query.isActive)
 
 
-def stop(query: StreamingQuery) -> None:
-    """Stop a query, and return when the group has heard of the last batch that was done."""
+def stop(query: StreamingQuery, *, batch_s: float = BATCH_S) -> None:
+    """Stop a query, and return when the group has heard of the last batch that was done.
+
+    A batch that is under way may end first, if it does so within `batch_s` seconds; else it is stopped in the middle, is not committed, and comes again.
+    """
+    deadline = time.monotonic() + batch_s
+    under_way = _batches(query)[0]
+    while query.isActive and _batches(query)[1] < under_way and time.monotonic() < deadline:
+        time.sleep(LOOK_S)
     query.stop()
     settle(query)
 
@@ -98,6 +114,17 @@ def reached(query: StreamingQuery) -> Reached:
     progress = query.lastProgress
     ends = _ours(source.endOffset for source in progress.sources) if progress is not None else []
     return Reached(ends, ends)
+
+
+def _batches(query: StreamingQuery) -> tuple[int, int]:
+    """The numbers of the batch that was planned last, and of the last that is done; -1: none, or they cannot be asked for."""
+    try:
+        execution = query._jsq.streamingQuery()
+        found = [log.getLatestBatchId() for log in (execution.offsetLog(), execution.commitLog())]
+        planned, done = (each.get() if each.isDefined() else -1 for each in found)
+    except (AttributeError, Py4JError):
+        return -1, -1
+    return planned, done
 
 
 def _logged(entry: Any) -> list[dict[str, Any]]:

@@ -58,6 +58,11 @@ class Topics:
     pattern: str = ""
     partitions: tuple[TopicPartition, ...] = ()
 
+    @property
+    def option(self) -> str:
+        """Which option says so."""
+        return "assign" if self.partitions else "subscribePattern" if self.pattern else "subscribe"
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:

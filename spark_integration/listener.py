@@ -29,6 +29,7 @@ log = logging.getLogger("spark_integration")
 
 BATCH_S: Final = 10.0  # how long `stop` lets the batch under way go on
 LOOK_S: Final = 0.05
+LEAVE_S: Final = 10.0  # how long a reader may take to leave its group
 
 _readers = Readers()
 
@@ -84,8 +85,9 @@ def register(spark: SparkSession) -> None:
 
 
 def settle(query: StreamingQuery) -> None:
-    """Return when the group has heard of every batch of the query that is done by now."""
-    _tell(reached(query), over=not query.isActive)
+    """Return when the group has heard of every batch of the query that is done by now; where the query has ended, when the job has left its group."""
+    is_over = not query.isActive
+    _tell(reached(query), over=is_over, end_s=LEAVE_S if is_over else 0.0)
 
 
 def stop(query: StreamingQuery, *, batch_s: float = BATCH_S) -> None:
@@ -146,9 +148,9 @@ def _settle_all(spark: SparkSession) -> None:
         log.debug("At the end: %s", error)
 
 
-def _tell(how_far: Reached, *, over: bool = False) -> None:
+def _tell(how_far: Reached, *, over: bool = False, end_s: float = 0.0) -> None:
     try:
-        _readers.tell(how_far.done, planned=how_far.planned, over=over)
+        _readers.tell(how_far.done, planned=how_far.planned, over=over, end_s=end_s)
     except OSError as error:
         log.warning("Readers could not be told that batches are done, and commit them at the next trigger: %s", error)
 

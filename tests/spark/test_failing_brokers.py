@@ -10,7 +10,7 @@ import pytest
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 
-from pykafka_classic.clients import Admin, TopicPartition
+from pykafka_classic.clients import Admin, NewTopic, TopicPartition
 from pykafka_classic.testing.cluster import LocalCluster
 from spark_integration import settle, stop
 from tests.integration.conftest import KEEP, assert_no_stack_traces
@@ -85,3 +85,18 @@ def test_offsets_that_retention_has_taken(spark: SparkSession, cluster: LocalClu
         settle(query)
     assert sink.numbers == [number for number in range(60) if number not in range(31, 46, 3)]
     assert lag(cluster, topic) == 0
+
+
+def test_a_topic_that_is_made_anew_is_read_from_its_beginning(spark: SparkSession, cluster: LocalCluster, tmp_path: Path) -> None:
+    topic, sink = new_topic(cluster, partitions=1), Sink()
+    produce(cluster, topic, range(5), partitions=1)
+    spark.conf.set("spark.sql.streaming.noDataProgressEventInterval", 100)
+    frame = stream(spark, cluster, topic, failOnDataLoss="false")
+    with running(frame, sink, tmp_path, processingTime="100 milliseconds") as query, Admin(cluster.bootstrap) as admin:
+        eventually(lambda: len(sink.numbers) == 5 and lag(cluster, topic) == 0, query)
+        admin.delete_topics([topic]).check()
+        eventually(lambda: query.recentProgress[-1].sources[0].latestOffset is None, query)  # it has seen that
+        admin.create_topics([NewTopic(topic, 1, 1)]).check()
+        produce(cluster, topic, range(5, 25), partitions=1)  # more than the old one had
+        eventually(lambda: len(sink.numbers) == 25 and lag(cluster, topic) == 0, query)
+    assert sink.numbers == list(range(25))

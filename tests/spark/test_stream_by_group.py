@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import pytest
 from pyspark.errors import StreamingQueryException
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from pykafka_classic.client.consumer_settings import ConsumerSettings
 from pykafka_classic.client.subscription import Subscription
@@ -18,7 +18,7 @@ from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.zookeeper import GetChildren, GetData
 from pykafka_classic.edges.blocking_zookeeper import BlockingZooKeeper
 from pykafka_classic.testing.cluster import LocalCluster
-from spark_integration import settle, stop
+from spark_integration import batch_place, committing, settle, stop, stream_place
 from tests.integration.own_members import OurMember
 from tests.spark.jobs import Sink, batch, committed, eventually, lag, members, new_topic, numbers_of, produce, running, stream
 
@@ -42,8 +42,7 @@ def test_no_lag_is_left_by_stop_right_after_a_batch(spark: SparkSession, cluster
     with running(stream(spark, cluster, topic), sink, tmp_path, **HOURLY) as query:
         assert sink.begun.acquire(timeout=60)
         assert lag(cluster, topic) == 50
-        sink.may_end.set()
-        eventually((tmp_path / "commits" / "0").exists, query)
+        threading.Timer(0.5, sink.may_end.set).start()  # `stop` lets a batch that is under way end
         stop(query)
         assert lag(cluster, topic) == 0
 
@@ -61,6 +60,26 @@ def test_no_lag_is_left_at_the_end_of_available_now(spark: SparkSession, cluster
     assert [len(each) for each in sink.batches] == [20, 20, 10]
     assert lag(cluster, topic) == 10
     assert numbers_of(batch(spark, cluster, topic)) == list(range(50, 60))
+
+
+def test_an_exactly_once_sink_outlives_its_checkpoint(spark: SparkSession, cluster: LocalCluster, tmp_path: Path) -> None:
+    """docs/spark.md, "Exactly once"."""
+    topic, table = new_topic(cluster), tmp_path / "table"
+    for life in range(2):
+        produce(cluster, topic, range(30 * life, 30 * life + 30))
+        checkpoint = str(tmp_path / f"checkpoint-{life}")
+
+        def write(frame: DataFrame, number: int, checkpoint: str = checkpoint) -> None:
+            frame.write.mode("overwrite").parquet(f"{table}/{stream_place(frame, checkpoint, number)}")
+
+        writer = stream(spark, cluster, topic, maxOffsetsPerTrigger=20).writeStream.foreachBatch(write).option("checkpointLocation", checkpoint)
+        query = writer.trigger(availableNow=True).start()
+        assert query.awaitTermination(60)
+        settle(query)
+    with committing(batch(spark, cluster, topic, group=f"{topic}-batch")) as frame:
+        frame.write.parquet(f"{tmp_path}/by-batch/{batch_place(frame)}")
+    assert sorted(each.name for each in table.glob("from=*")) == ["from=0", "from=20", "from=30", "from=50"]
+    assert numbers_of(spark.read.parquet(str(table))) == list(range(60)) == numbers_of(spark.read.parquet(str(tmp_path / "by-batch")))
 
 
 def test_a_batch_that_was_stopped_in_the_middle_is_not_committed_and_comes_again(spark: SparkSession, cluster: LocalCluster, tmp_path: Path) -> None:

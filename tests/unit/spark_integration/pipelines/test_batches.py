@@ -9,9 +9,10 @@ import pytest
 from pyspark.errors import PySparkException
 
 from pykafka_classic.common.topic_partition import TopicPartition
-from spark_integration.pipelines.batch_log import UnknownCheckpoint, decode, place_of, range_of
+from spark_integration.batch_log import UnknownCheckpoint, decode, range_of
 from spark_integration.pipelines.progress import Table, Written
 from spark_integration.pipelines.sessions import in_a_sentence
+from spark_integration.places import place_of
 
 FIRST = (
     'v1\n{"batchWatermarkMs":0,"batchTimestampMs":1795280463308,"conf":{}}\n'

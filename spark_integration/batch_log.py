@@ -26,7 +26,7 @@ VERSION: Final = "v1"
 
 
 class UnknownCheckpoint(Exception):
-    """The checkpoint is not of a query of these pipelines; the text says what is there."""
+    """The checkpoint is not of a query with one source, this one; the text says what is there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,15 +52,6 @@ class BatchRange:
             assigned.setdefault(each.topic, []).append(each.partition)
         start, end = json.dumps(by_topic(self.begins)), json.dumps(by_topic(self.ends))
         return {"assign": json.dumps(assigned), "start": start, "end": end, "group.id": group, "membership": "none"}
-
-
-def place_of(begins: Offsets) -> str:
-    """A name that no other range of a group has, and that a range has again when it is read again: the sum of its first offsets.
-
-    Each range begins where the one before ended, so the sums rise. What was written but not committed is thereby written over and not beside, also where a
-    checkpoint was lost and a new one goes on from the group. Whoever reads the folder above has the number as column `from`.
-    """
-    return f"from={sum(begins.values())}"
 
 
 def decode(text: str) -> LoggedBatch:

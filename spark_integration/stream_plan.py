@@ -78,7 +78,12 @@ class StreamPlan:
         epoch, owned = place
         every = cluster.partitions(all_there=False)
         partitions = _of(every, owned)
+        if start is None and not self.position.ends:
+            self.initial(cluster, owned)  # Spark 4.1 asks for that only after the first batch was planned, and would have the second one begin there too
         known = start if start is not None else self.position
+        if start is None and known.ends and not self._resumed:  # Spark 4.1, which has told of its checkpoint in another way
+            self._resumed = True
+            self._resume(known, cluster)
         self._check_gone(known, every)
         first, last = cluster.bounds(partitions)
         self.latest = last
@@ -96,7 +101,7 @@ class StreamPlan:
             return None
         self._waiting_since_ms, self._anew = None, frozenset()
         # The first batch tells all: should it be run again, by another process, that would begin somewhere else ("latest" is later then).
-        tells_all = known == self._initial or (start is None and self._resumed)
+        tells_all = known == self._initial or (start is None and self._initial is not None)
         self.position = BatchEnd(ends, {each: offset for each, offset in begins.items() if tells_all or known.ends.get(each) != offset}, self.reader)
         return self.position
 

@@ -206,7 +206,32 @@ def test_spark_4_1_does_not_say_where_it_is() -> None:
     assert planned.next(None) == BatchEnd({A: 25}, {A: 5}, "r")
 
 
+def test_spark_4_1_asks_where_a_new_checkpoint_begins_when_the_first_batch_is_planned_already() -> None:
+    planned = Planned(FakeCluster({A: (0, 25)}), start="latest")
+    assert planned.next(None) is None
+    assert planned.plan.position == planned.plan.initial(planned.cluster, None) == BatchEnd({A: 25}, {A: 25})
+    planned.cluster.logs = {A: (0, 30)}
+    first = planned.next(None)
+    assert first is not None
+    assert first.begins_after(planned.plan.initial(planned.cluster, None)) == {A: 25}
+    planned.cluster.logs = {A: (0, 40)}
+    second = planned.next(None)
+    assert second is not None
+    assert second.begins_after(first) == {A: 30}
+
+
 def test_spark_4_1_says_once_after_a_restart_how_far_it_had_come() -> None:
     planned = Planned(FakeCluster({A: (0, 25)}, {A: 5}), maxOffsetsPerTrigger="10")
     planned.plan.seen(BatchEnd({A: 8}))
     assert planned.next(None) == BatchEnd({A: 18}, {}, "r")
+
+
+def test_spark_4_1_is_asked_who_is_right_when_it_has_said_how_far_it_had_come() -> None:
+    for resume, begins in (("checkpoint", {}), ("group", {A: 2})):
+        planned = Planned(FakeCluster({A: (0, 25)}, {A: 2}), resume=resume)
+        planned.plan.seen(BatchEnd({A: 8}))
+        assert planned.next(None) == BatchEnd({A: 25}, begins, "r")
+    failing = Planned(FakeCluster({A: (0, 25)}, {A: 2}), resume="fail")
+    failing.plan.seen(BatchEnd({A: 8}))
+    with pytest.raises(CannotPlan, match="the checkpoint is at 8, group 'radar' at 2"):
+        failing.next(None)

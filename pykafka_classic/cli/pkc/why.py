@@ -77,9 +77,7 @@ def _moment(text: str) -> int:
     raise click.UsageError(f"--at takes a time, 14:03:11 or 2026-01-31T14:03:11: {text!r} is none.")
 
 
-def _monitors_store(
-    path: str | None, name: str | None, brokers: str | None, zookeeper: str | None, *, must_be_fresh: bool
-) -> tuple[StoreReader, str] | None:
+def _monitors_store(path: str | None, name: str | None, brokers: str | None, zookeeper: str | None, *, must_be_fresh: bool) -> tuple[StoreReader, str] | None:
     """The store of a monitor that watches this cluster, and the cluster's name there; None where there is none."""
     from pykafka_classic.monitor.store.reader import StoreReader
 

@@ -14,7 +14,7 @@ from pykafka_classic.clients import Admin, NewTopic, TopicPartition
 from pykafka_classic.testing.cluster import LocalCluster
 from spark_integration import settle, stop
 from tests.integration.conftest import KEEP, assert_no_stack_traces
-from tests.spark.jobs import Sink, eventually, lag, new_topic, produce, running, stream
+from tests.spark.jobs import Sink, eventually, knows_limits, lag, new_topic, produce, running, stream
 
 SHORT: Final[dict[str, Any]] = {"request.timeout.ms": 5000}
 
@@ -87,6 +87,7 @@ def test_offsets_that_retention_has_taken(spark: SparkSession, cluster: LocalClu
     assert lag(cluster, topic) == 0
 
 
+@knows_limits
 def test_a_topic_that_is_made_anew_is_read_from_its_beginning(spark: SparkSession, cluster: LocalCluster, tmp_path: Path) -> None:
     topic, sink = new_topic(cluster, partitions=1), Sink()
     produce(cluster, topic, range(5), partitions=1)

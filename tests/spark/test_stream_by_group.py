@@ -19,12 +19,10 @@ from pykafka_classic.common.zookeeper import GetChildren, GetData
 from pykafka_classic.edges.blocking_zookeeper import BlockingZooKeeper
 from pykafka_classic.testing.cluster import LocalCluster
 from spark_integration import batch_place, committing, settle, stop, stream_place
-from spark_integration.trigger import KNOWS_LIMITS
 from tests.integration.own_members import OurMember
-from tests.spark.jobs import Sink, batch, committed, eventually, lag, members, new_topic, numbers_of, produce, running, stream
+from tests.spark.jobs import Sink, batch, committed, eventually, knows_limits, lag, members, new_topic, numbers_of, produce, running, stream
 
 SHARING: Final[dict[str, Any]] = {"membership": "sharing", "heartbeat.interval.ms": 300}
-knows_limits = pytest.mark.skipif(not KNOWS_LIMITS, reason="Spark 4.1 tells a source in Python neither of limits nor of AvailableNow, nor where it is")
 HOURLY = {"processingTime": "1 hour"}  # nothing comes after the first batch that could commit it
 
 

@@ -199,6 +199,7 @@ def member_settings(group: GroupOptions, bootstrap: str) -> ConsumerSettings:
         metadata_max_age_ms=group.metadata_max_age_ms,
         enable_auto_commit=False,
         auto_offset_reset="earliest",
+        allow_auto_create_topics=False,  # a topic that was deleted under the job stays deleted
     )
 
 

@@ -198,6 +198,7 @@ def test_two_sharing_jobs_divide_the_partitions(spark: SparkSession, cluster: Lo
     assert lag(cluster, topic) == 0
 
 
+@knows_limits
 def test_a_rebalance_waits_for_the_batch_boundary(spark: SparkSession, cluster: LocalCluster, tmp_path: Path) -> None:
     topic, sink = new_topic(cluster, partitions=4, records=0), Sink()
     produce(cluster, topic, range(40), partitions=4)

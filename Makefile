@@ -9,7 +9,7 @@ PYTEST_FLAGS ?= -n auto --maxprocesses 4 --dist loadfile
 SEEDS ?= 1000
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo pipeline cluster monitor test simulate docs format coverage chaos faults bench bench-parts lock clean
+.PHONY: help setup demo pipeline cluster monitor test simulate docs format coverage chaos faults spark-releases bench bench-parts lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -57,6 +57,9 @@ chaos: setup ## kill -9 under load, fifty rounds: acknowledged N, lost 0 (ROUNDS
 faults: setup ## releases of Apache Kafka from 0.10.2 on as peers, and an ensemble of ZooKeepers that fails: half an hour
 	$(VENV)/python -m pytest -q tests/chaos/zookeeper_ensemble.py tests/chaos/mixed_clusters.py
 
+spark-releases: setup ## the tests of the Spark source with PySpark 4.1.4 and 4.2.1, each in an environment of its own: ten minutes (RELEASES=...)
+	tools/spark_releases.sh $(or $(RELEASES),4.1.4 4.2.1)
+
 bench: setup ## beside Apache Kafka 2.8.2, a quarter of an hour: table, JSON and picture in docs/bench. QUICK=1: three minutes, ONLY=produce-1k,...
 	$(VENV)/python tools/bench/compare.py $(if $(QUICK),--quick) $(ONLY:%=--only %) $(ROUNDS:%=--rounds %)
 
@@ -73,5 +76,5 @@ lock: ## write the lock files in requirements/ anew (needs pip-tools)
 	tools/lock.sh
 
 clean: ## remove what the targets above made
-	rm -rf .venv build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage logs
+	rm -rf .venv .venv-pyspark-* build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage logs
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from spark_integration.batch_commit import commit_batch, committing
 from spark_integration.listener import register, settle, stop
+from spark_integration.places import batch_place, stream_place
 from spark_integration.source import KafkaClassicSource
 
-__all__ = ["KafkaClassicSource", "commit_batch", "committing", "register", "settle", "stop"]
+__all__ = ["KafkaClassicSource", "batch_place", "commit_batch", "committing", "register", "settle", "stop", "stream_place"]

@@ -5,13 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final
 
 from pyspark.sql import DataFrame
 
-from spark_integration.batch_plan import BatchPlan, plans_in
+from spark_integration.batch_plan import BatchPlan, furthest_ends, plans_in
 from spark_integration.cluster import CannotPlan, Cluster
+from spark_integration.offsets import Offsets, by_topic
 from spark_integration.options import parse_options
+from spark_integration.source import NAME
+
+_RELATION: Final = "DataSourceV2Relation"  # Spark's nodes: what a source reads
+_CHECKPOINT: Final = "LogicalRDD"  # `frame.checkpoint()` makes one, which has the schema of what it was made of
 
 
 def commit_batch(frame: DataFrame) -> dict[str, dict[str, int]]:
@@ -24,20 +29,20 @@ def commit_batch(frame: DataFrame) -> dict[str, dict[str, int]]:
     """
     if frame.isStreaming:
         raise CannotPlan("a stream commits by itself: commit_batch is for what spark.read gave")
-    plans = [BatchPlan.of_json(each) for each in plans_in(_schemas(frame))]
-    if not plans or not all(plan.place for plan in plans):
+    plans = [plan for plan in map(BatchPlan.of_json, plans_in(_schemas(frame))) if plan.place]  # a topic without a group may have been joined
+    if not plans:
         raise CannotPlan("nothing in this DataFrame was read by a group: give the option 'group.id', and 'columns' instead of a schema of your own")
     problem = next((plan.problem for plan in plans if plan.problem), "")
     if problem:
         raise CannotPlan(f"nothing was read: {problem}")
-    committed: dict[str, dict[str, int]] = {}
-    for plan in plans:
-        names = ",".join(sorted({each.topic for each in plan.ends}))
-        with Cluster(parse_options(plan.place | {"subscribe": names})) as cluster:
-            cluster.commit(plan.ends)
-        for topic, offsets in plan.to_json()["end"].items():
-            committed.setdefault(topic, {}).update(offsets)
-    return committed
+    committed: Offsets = {}
+    for place, ends in furthest_ends(plans):
+        names = ",".join(sorted({each.topic for each in ends}))
+        if names:
+            with Cluster(parse_options(place | {"subscribe": names})) as cluster:
+                cluster.commit(ends)
+        committed |= ends
+    return by_topic(committed)
 
 
 @contextmanager
@@ -52,8 +57,16 @@ def committing(frame: DataFrame) -> Iterator[DataFrame]:
 
 
 def _schemas(frame: DataFrame) -> list[dict[str, Any]]:
-    """Of all relations that the frame is made of; of the frame alone where there is no JVM to ask (Spark Connect)."""
+    """Of all that the frame is made of and this source has read; of the frame alone where there is no JVM to ask (Spark Connect).
+
+    A file that was written keeps the plan of the batch that it came from: what is read from files is history, and not to be committed.
+    """
     if not hasattr(frame, "_jdf"):
         return [json.loads(frame.schema.json())]
     leaves = frame._jdf.queryExecution().analyzed().collectLeaves()
-    return [json.loads(leaves.apply(index).schema().json()) for index in range(leaves.size())]
+    return [json.loads(leaf.schema().json()) for leaf in map(leaves.apply, range(leaves.size())) if _is_read_here(leaf)]
+
+
+def _is_read_here(leaf: Any) -> bool:
+    kind = leaf.getClass().getSimpleName()
+    return kind == _CHECKPOINT or (kind == _RELATION and str(leaf.table().name()) == NAME)

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from pykafka_classic.client.starts import Word
 from pykafka_classic.common.topic_partition import TopicPartition
-from spark_integration.cluster import CannotPlan, Cluster
+from spark_integration.cluster import CannotPlan, Cluster, check_named
 from spark_integration.offsets import BatchEnd, Offsets, by_topic
 from spark_integration.options import SourceOptions
 from spark_integration.planning import DataLoss, fail_on, find_losses, make_ranges
@@ -62,6 +62,8 @@ def plan_batch(cluster: Cluster) -> BatchPlan:
 
 def _offsets(cluster: Cluster, partitions: list[TopicPartition]) -> tuple[Offsets, Offsets]:
     options = cluster.options
+    check_named("start", options.start, partitions)
+    check_named("end", options.end, partitions)
     default = Word.COMMITTED if options.group is not None else Word.EARLIEST
     begins = cluster.starts(options.start or default, partitions)
     first, last = cluster.bounds(partitions)
@@ -84,6 +86,18 @@ def _place(cluster: Cluster) -> dict[str, str]:
         "client.id": cluster.options.client_id,
     }
     return options | ({"zookeeper.connect": cluster.options.zookeeper_connect} if cluster.options.zookeeper_connect else {})
+
+
+def furthest_ends(plans: Iterable[BatchPlan]) -> list[tuple[dict[str, str], Offsets]]:
+    """What is to be committed where. A frame may hold several batches of one group, in any order: the furthest end of a partition counts."""
+    found: list[tuple[dict[str, str], Offsets]] = []
+    for plan in plans:
+        ends = next((known for place, known in found if place == plan.place), None)
+        if ends is None:
+            found.append((plan.place, dict(plan.ends)))
+        else:
+            ends |= {each: max(end, ends.get(each, end)) for each, end in plan.ends.items()}
+    return found
 
 
 def plans_in(schemas: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:

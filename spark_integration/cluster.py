@@ -12,12 +12,13 @@ from pykafka_classic.client.admin.offsets import EARLIEST, LATEST, IsolationLeve
 from pykafka_classic.client.admin.requests import AdminSettings
 from pykafka_classic.client.consuming.offset_lookup import FoundOffset
 from pykafka_classic.client.consuming.start_resolution import by_partition, resolve
-from pykafka_classic.client.starts import AtTime, Reset, Start, Word
+from pykafka_classic.client.starts import AtTime, ByPartition, Reset, Start, Word
 from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.promise import Promise, spawn
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.edges.admin import Admin
 from pykafka_classic.edges.blocking_client import NoBroker
+from pykafka_classic.edges.zookeeper import ZooKeeperUnavailable
 from spark_integration.offsets import Offsets
 from spark_integration.options import GroupOptions, SourceOptions, Storage
 from spark_integration.zookeeper_store import ZooKeeperStore, find_brokers
@@ -40,16 +41,14 @@ class Cluster:
 
     def __init__(self, options: SourceOptions) -> None:
         self.options = options
-        self.bootstrap = options.bootstrap_servers or find_brokers(options.zookeeper_connect)
-        if not self.bootstrap:
-            raise CannotPlan(f"no broker is registered in ZooKeeper at {options.zookeeper_connect}")
+        self.bootstrap = options.bootstrap_servers or _found_brokers(options.zookeeper_connect)
         settings = AdminSettings(request_timeout_ms=options.request_timeout_ms, default_api_timeout_ms=options.api_timeout_ms)
         try:
             self.admin = Admin(self.bootstrap, client_id=options.client_id, settings=settings)
         except NoBroker as error:
-            raise CannotPlan(str(error)) from error
-        in_zookeeper = options.group is not None and options.group.storage is Storage.ZOOKEEPER
-        self._znodes = ZooKeeperStore(options.zookeeper_connect, options.group.group_id) if in_zookeeper and options.group else None
+            name = "bootstrap.servers" if options.bootstrap_servers else "zookeeper.connect"
+            raise CannotPlan(f"option {name!r}: {error}") from error
+        self._znodes = self._open_store()
         self._isolation = IsolationLevel.READ_COMMITTED if options.isolation == "read_committed" else IsolationLevel.READ_UNCOMMITTED
 
     def __enter__(self) -> Self:
@@ -64,8 +63,8 @@ class Cluster:
         if self._znodes is not None:
             self._znodes.close()
 
-    def partitions(self) -> list[TopicPartition]:
-        """All that the options name, as of now. CannotPlan where a topic that was named is not there."""
+    def partitions(self, *, all_there: bool = True) -> list[TopicPartition]:
+        """All that the options name, as of now. `all_there`: CannotPlan where a topic or partition that was named is not."""
         topics = self.options.topics
         names = [name for name in self.admin.list_topics() if re.fullmatch(topics.pattern, name)] if topics.pattern else list(topics.names)
         if topics.partitions:
@@ -74,14 +73,14 @@ class Cluster:
         found = []
         for name, topic in described.items():
             if isinstance(topic, KafkaError):
-                if topics.pattern and topic.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
+                if topic.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION and (topics.pattern or not all_there):
                     continue  # deleted just now
-                raise CannotPlan(f"topic {name}: {topic}")
+                raise CannotPlan(f"option {topics.option!r}: topic {name}: {topic}")
             found += [TopicPartition(name, each.partition) for each in topic.partitions]
         missing = set(topics.partitions) - set(found)
-        if missing:
-            raise CannotPlan(f"there is no partition {min(missing)}")
-        return sorted(topics.partitions or found)
+        if missing and all_there:
+            raise CannotPlan(f"option {topics.option!r}: there is no partition {min(missing)}")
+        return sorted(set(topics.partitions) & set(found) if topics.partitions else found)
 
     def bounds(self, partitions: Collection[TopicPartition]) -> tuple[Offsets, Offsets]:
         """The first offset of each, and the end: after the last record that may be read."""
@@ -139,6 +138,16 @@ class Cluster:
 
     # inside
 
+    def _open_store(self) -> ZooKeeperStore | None:
+        group, connect = self.options.group, self.options.zookeeper_connect
+        if group is None or group.storage is not Storage.ZOOKEEPER:
+            return None
+        try:
+            return ZooKeeperStore(connect, group.group_id)
+        except ZooKeeperUnavailable as error:
+            self.admin.close()
+            raise CannotPlan(f"option 'zookeeper.connect': {error}") from error
+
     def _group(self) -> GroupOptions:
         assert self.options.group is not None, "only asked where there is a group"
         return self.options.group
@@ -171,3 +180,20 @@ class Cluster:
             raise CannotPlan(
                 f"{late[0]} has no record as late as {times[late[0]]}: set 'startingOffsetsByTimestampStrategy' to latest to begin behind the last one then"
             )
+
+
+def check_named(option: str, told: Start | None, partitions: Collection[TopicPartition]) -> None:
+    """CannotPlan where a start or end in JSON names partitions that are not read: something else must have been meant."""
+    strange = sorted(set(told.starts) - set(partitions)) if isinstance(told, ByPartition) else []
+    if strange:
+        raise CannotPlan(f"option {option!r} speaks of {strange[0]}, which is not read: there is no such partition, or nobody asked for it")
+
+
+def _found_brokers(connect: str) -> str:
+    try:
+        found = find_brokers(connect)
+    except ZooKeeperUnavailable as error:
+        raise CannotPlan(f"option 'zookeeper.connect': {error}") from error
+    if not found:
+        raise CannotPlan(f"option 'zookeeper.connect': no broker is registered in ZooKeeper at {connect}")
+    return found

@@ -10,19 +10,26 @@ from __future__ import annotations
 import atexit
 import json
 import logging
+import time
+import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from py4j.protocol import Py4JError
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming.listener import QueryIdleEvent, QueryProgressEvent, QueryStartedEvent, QueryTerminatedEvent, StreamingQueryListener
 from pyspark.sql.streaming.query import StreamingQuery
 
+from spark_integration.executor_python import what_executors_lack
 from spark_integration.offsets import READER
 from spark_integration.reader_socket import Readers
 from spark_integration.source import ListenedSource
 
 log = logging.getLogger("spark_integration")
+
+BATCH_S: Final = 10.0  # how long `stop` lets the batch under way go on
+LOOK_S: Final = 0.05
+LEAVE_S: Final = 10.0  # how long a reader may take to leave its group
 
 _readers = Readers()
 
@@ -67,6 +74,9 @@ class CommitListener(StreamingQueryListener):
 def register(spark: SparkSession) -> None:
     """Make `format("kafka_classic")` known to a session, and commit what its queries have done: all that a program needs to call. May be called again."""
     spark.dataSource.register(ListenedSource)
+    problem = what_executors_lack(spark)
+    if problem:
+        warnings.warn(problem, RuntimeWarning, stacklevel=2)
     if getattr(spark, "_kafka_classic_listener", None) is None:
         listener = CommitListener(spark)
         spark.streams.addListener(listener)
@@ -75,12 +85,20 @@ def register(spark: SparkSession) -> None:
 
 
 def settle(query: StreamingQuery) -> None:
-    """Return when the group has heard of every batch of the query that is done by now."""
-    _tell(reached(query), over=not query.isActive)
+    """Return when the group has heard of every batch of the query that is done by now; where the query has ended, when the job has left its group."""
+    is_over = not query.isActive
+    _tell(reached(query), over=is_over, end_s=LEAVE_S if is_over else 0.0)
 
 
-def stop(query: StreamingQuery) -> None:
-    """Stop a query, and return when the group has heard of the last batch that was done."""
+def stop(query: StreamingQuery, *, batch_s: float = BATCH_S) -> None:
+    """Stop a query, and return when the group has heard of the last batch that was done.
+
+    A batch that is under way may end first, if it does so within `batch_s` seconds; else it is stopped in the middle, is not committed, and comes again.
+    """
+    deadline = time.monotonic() + batch_s
+    under_way = _batches(query)[0]
+    while query.isActive and _batches(query)[1] < under_way and time.monotonic() < deadline:
+        time.sleep(LOOK_S)
     query.stop()
     settle(query)
 
@@ -98,6 +116,17 @@ def reached(query: StreamingQuery) -> Reached:
     progress = query.lastProgress
     ends = _ours(source.endOffset for source in progress.sources) if progress is not None else []
     return Reached(ends, ends)
+
+
+def _batches(query: StreamingQuery) -> tuple[int, int]:
+    """The numbers of the batch that was planned last, and of the last that is done; -1: none, or they cannot be asked for."""
+    try:
+        execution = query._jsq.streamingQuery()
+        found = [log.getLatestBatchId() for log in (execution.offsetLog(), execution.commitLog())]
+        planned, done = (each.get() if each.isDefined() else -1 for each in found)
+    except (AttributeError, Py4JError):
+        return -1, -1
+    return planned, done
 
 
 def _logged(entry: Any) -> list[dict[str, Any]]:
@@ -119,9 +148,9 @@ def _settle_all(spark: SparkSession) -> None:
         log.debug("At the end: %s", error)
 
 
-def _tell(how_far: Reached, *, over: bool = False) -> None:
+def _tell(how_far: Reached, *, over: bool = False, end_s: float = 0.0) -> None:
     try:
-        _readers.tell(how_far.done, planned=how_far.planned, over=over)
+        _readers.tell(how_far.done, planned=how_far.planned, over=over, end_s=end_s)
     except OSError as error:
         log.warning("Readers could not be told that batches are done, and commit them at the next trigger: %s", error)
 

@@ -71,8 +71,14 @@ OPTIONS: Final = (
     Option("default.api.timeout.ms", "60000", "how long planning tries while leaders or coordinators move", ("kafka.default.api.timeout.ms",)),
     Option("fetch.max.bytes", "52428800", "at most so much in an answer to an executor", ("kafka.fetch.max.bytes",)),
 )
-# Accepted, for jobs of the official connector have them; they mean nothing here.
-WITHOUT_MEANING: Final = frozenset({"kafkaconsumer.polltimeoutms", "fetchoffset.numretries", "fetchoffset.retryintervalms"})
+# Accepted, for jobs of the official connector have them; they mean nothing here, and change nothing of what is read.
+_TUNING: Final = (
+    "check.crcs client.dns.lookup connections.max.idle.ms fetch.max.wait.ms fetch.min.bytes max.partition.fetch.bytes max.poll.records receive.buffer.bytes"
+    " reconnect.backoff.max.ms reconnect.backoff.ms retry.backoff.ms send.buffer.bytes"
+)
+WITHOUT_MEANING: Final = frozenset(
+    {"kafkaconsumer.polltimeoutms", "fetchoffset.numretries", "fetchoffset.retryintervalms", *(f"kafka.{name}" for name in _TUNING.split())}
+)
 SECURITY: Final = "kafka.security.protocol"  # accepted for the one value that is true
 PLAINTEXT: Final = "PLAINTEXT"
 _NAMES: Final = {spelled.lower(): option.name for option in OPTIONS for spelled in (option.name, *option.aliases)}

@@ -88,9 +88,9 @@ def _as_time(start: PartitionStart) -> PartitionStart:
 
 def isolation(text: str) -> str:
     """One of Kafka's two."""
-    if text not in {"read_uncommitted", "read_committed"}:
+    if text.lower() not in {"read_uncommitted", "read_committed"}:
         raise ValueError(f"{text!r} is not read_uncommitted or read_committed")
-    return text
+    return text.lower()
 
 
 def bootstrap(text: str) -> str:

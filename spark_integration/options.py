@@ -58,6 +58,11 @@ class Topics:
     pattern: str = ""
     partitions: tuple[TopicPartition, ...] = ()
 
+    @property
+    def option(self) -> str:
+        """Which option says so."""
+        return "assign" if self.partitions else "subscribePattern" if self.pattern else "subscribe"
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -194,6 +199,7 @@ def member_settings(group: GroupOptions, bootstrap: str) -> ConsumerSettings:
         metadata_max_age_ms=group.metadata_max_age_ms,
         enable_auto_commit=False,
         auto_offset_reset="earliest",
+        allow_auto_create_topics=False,  # a topic that was deleted under the job stays deleted
     )
 
 

@@ -93,13 +93,19 @@ class Readers:
         self._lock = threading.Lock()
         self._connections: dict[Path, socket.socket] = {}
 
-    def tell(self, ends: Sequence[Any], *, planned: Sequence[Any] = (), over: bool = False) -> bool:
-        """Say that these ends are reached; True where a reader was concerned. Returns when all have answered."""
+    def tell(self, ends: Sequence[Any], *, planned: Sequence[Any] = (), over: bool = False, end_s: float = 0.0) -> bool:
+        """Say that these ends are reached; True where a reader was concerned. Returns when all have answered.
+
+        `end_s`: the query is over, and its readers are waited for so long: until they have left their groups, and ended.
+        """
         with self._lock:
             self._find()
             line = json.dumps({"ends": list(ends), "planned": list(planned), "over": over}).encode() + b"\n"
-            answers = [self._ask(path, line) for path in list(self._connections)]
-            return any(answers)
+            concerned = [path for path in list(self._connections) if self._ask(path, line)]
+            ending = [self._connections.pop(path) for path in concerned] if end_s else []
+        for connected in ending:
+            _await_end(connected, end_s)
+        return bool(concerned)
 
     def close(self) -> None:
         """Say no more."""
@@ -145,3 +151,11 @@ def _line(connected: socket.socket) -> bytes:
             return b""
         received += data
     return received
+
+
+def _await_end(connected: socket.socket, seconds: float) -> None:
+    """A process that ends closes its connections."""
+    connected.settimeout(seconds)
+    with connected, suppress(OSError):
+        while connected.recv(4096):
+            continue

@@ -12,7 +12,8 @@ from spark_integration.batch_plan import METADATA, BatchPlan, plan_batch
 from spark_integration.cluster import Cluster
 from spark_integration.columns import schema_of
 from spark_integration.executor_settings import read_partition, read_settings
-from spark_integration.options import SourceOptions, parse_options
+from spark_integration.option_table import InvalidOption
+from spark_integration.options import Membership, SourceOptions, parse_options
 from spark_integration.ranges import RangePartition
 from spark_integration.solitude import refuse_company
 
@@ -39,8 +40,13 @@ class KafkaClassicSource(DataSource):
             return schema_of(options.columns, {METADATA: plan_batch(cluster).to_json()})
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        """A batch."""
-        return BatchReader(schema, parse_options(self.options))
+        """A batch. InvalidOption where it would share its group."""
+        options = parse_options(self.options)
+        if options.group is not None and options.group.membership is Membership.SHARING:
+            raise InvalidOption(
+                "option 'membership' is sharing: a batch joins nothing, and so cannot share. Read a stream with trigger(availableNow=True), or leave it out"
+            )
+        return BatchReader(schema, options)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802  # Spark's name
         """A stream: lives as long as the query, in a process of its own beside the driver's JVM."""

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from pykafka_classic.client.starts import Start, Word
 from pykafka_classic.common.topic_partition import TopicPartition
-from spark_integration.cluster import CannotPlan
+from spark_integration.cluster import CannotPlan, check_named
 from spark_integration.offsets import BatchEnd, Offsets, differing
 from spark_integration.options import Membership, Resume, SourceOptions
 from spark_integration.planning import DataLoss, count_offsets, fail_on, find_losses, share_out
@@ -22,8 +22,8 @@ Place = tuple[int, Owned]  # as `Membership.assignment` tells it
 class ClusterView(Protocol):
     """What of `Cluster` is needed here."""
 
-    def partitions(self) -> list[TopicPartition]:
-        """All that the options name."""
+    def partitions(self, *, all_there: bool = True) -> list[TopicPartition]:
+        """All that the options name, as of now; CannotPlan where `all_there` is wanted, and one is not."""
         ...
 
     def bounds(self, partitions: Collection[TopicPartition]) -> tuple[Offsets, Offsets]:
@@ -60,25 +60,35 @@ class StreamPlan:
         self._epoch: int | None = None
         self._fixed: Offsets | None = None  # AvailableNow: no further than this
         self._waiting_since_ms: float | None = None
+        self._gone: frozenset[TopicPartition] = frozenset()  # partitions that were read and then deleted
+        self._anew: frozenset[TopicPartition] = frozenset()  # those of them that are there again, and not read yet: other records under the old offsets
 
     def initial(self, cluster: ClusterView, owned: Owned) -> BatchEnd:
         """A new checkpoint: from the group, or as `start` says. Spark asks several times until the first batch is done, and must hear the same. CannotPlan."""
         if self._initial is None:
             every = cluster.partitions()
+            check_named("start", self._options.start, every)
             self._first_seen, self._resumed = frozenset(every), True
-            self._initial = self.position = self.last_done = BatchEnd(cluster.starts(self._start(), _of(every, owned)))
+            starts = cluster.starts(self._start(), _of(every, owned))
+            self._initial = self.position = self.last_done = BatchEnd(starts, starts)
         return self._initial
 
     def next_end(self, cluster: ClusterView, start: BatchEnd | None, place: Place, *, now_ms: float, unlimited: bool) -> BatchEnd | None:
         """The end of the next batch; None where there is nothing to read, or not yet enough. CannotPlan, DataLoss."""
         epoch, owned = place
-        every = cluster.partitions()
+        every = cluster.partitions(all_there=False)
         partitions = _of(every, owned)
+        if start is None and not self.position.ends:
+            self.initial(cluster, owned)  # Spark 4.1 asks for that only after the first batch was planned, and would have the second one begin there too
         known = start if start is not None else self.position
+        if start is None and known.ends and not self._resumed:  # Spark 4.1, which has told of its checkpoint in another way
+            self._resumed = True
+            self._resume(known, cluster)
         self._check_gone(known, every)
         first, last = cluster.bounds(partitions)
         self.latest = last
         begins = self._begins(cluster, known, partitions, epoch=epoch, first=first)
+        begins |= {each: first[each] for each in partitions if each in self._anew}
         losses = find_losses(begins, first, last)
         if self._options.fail_on_data_loss:
             fail_on(losses)
@@ -89,9 +99,9 @@ class StreamPlan:
         ends = self._limited(begins, last, now_ms=now_ms, unlimited=unlimited)
         if ends is None or not count_offsets(begins, ends):
             return None
-        self._waiting_since_ms = None
+        self._waiting_since_ms, self._anew = None, frozenset()
         # The first batch tells all: should it be run again, by another process, that would begin somewhere else ("latest" is later then).
-        tells_all = known == self._initial or (start is None and self._resumed)
+        tells_all = known == self._initial or (start is None and self._initial is not None)
         self.position = BatchEnd(ends, {each: offset for each, offset in begins.items() if tells_all or known.ends.get(each) != offset}, self.reader)
         return self.position
 
@@ -118,7 +128,7 @@ class StreamPlan:
 
     def fix_end(self, cluster: ClusterView) -> None:
         """AvailableNow."""
-        self._fixed = cluster.ends(cluster.partitions())
+        self._fixed = cluster.ends(cluster.partitions(all_there=False))
 
     # inside
 
@@ -142,9 +152,14 @@ class StreamPlan:
         self._group_begins = {each: committed[each] for each in disagreeing}
 
     def _check_gone(self, known: BatchEnd, every: Iterable[TopicPartition]) -> None:
-        gone = sorted(set(known.ends) - set(every))
+        there = frozenset(every)
+        gone = frozenset(known.ends) - there
         if gone and self._options.fail_on_data_loss:
-            raise DataLoss(f"{gone[0]} is not there any more: was its topic deleted? Set the option 'failOnDataLoss' to false to go on without it.")
+            raise DataLoss(f"{min(gone)} is not there any more: was its topic deleted? Set the option 'failOnDataLoss' to false to go on without it.")
+        if gone - self._gone:
+            log.warning("Not there any more: %s", ", ".join(map(str, sorted(gone - self._gone))))
+        self._anew |= self._gone & there
+        self._gone = (self._gone - there) | gone
 
     def _begins(self, cluster: ClusterView, known: BatchEnd, partitions: list[TopicPartition], *, epoch: int, first: Offsets) -> Offsets:
         begins = {each: known.ends[each] for each in partitions if each in known.ends} | self._taken(self._group_begins, partitions)

@@ -10,17 +10,21 @@ from pykafka_classic.common.promise import spawn
 from pykafka_classic.common.topic_partition import TopicPartition
 from pykafka_classic.common.zookeeper import GetChildren, GetData
 from pykafka_classic.edges.blocking_zookeeper import BlockingZooKeeper
+from pykafka_classic.edges.zookeeper import ZooKeeperUnavailable
 from zk_schema import broker_ids, consumers
 from zk_schema.broker_ids import SecurityProtocol
 
 
 class ZooKeeperStore:
-    """A session of the driver's; a new one is begun when the old one has ended. Raises ZooKeeperUnavailable where nobody answers."""
+    """A session of the driver's; a new one is begun when the old one has ended. ZooKeeperUnavailable where nobody answers, or the chroot is not there."""
 
     def __init__(self, connect: str, group: str) -> None:
         self._group = group
         self._offsets = ZooKeeperOffsets(group)
         self._zookeeper = BlockingZooKeeper(connect, creates_chroot=False)
+        if not self._zookeeper.one(GetData("/")).ok:
+            self.close()
+            raise ZooKeeperUnavailable(f"{connect}: there is no node /{connect.partition('/')[2]}")
 
     def read(self, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
         """What is committed, of those where something is. OffsetStorageFailed."""

@@ -10,7 +10,9 @@ Source: Kafka Eagle's ke.sh, for the words.
 from __future__ import annotations
 
 import os
+import re
 import sys
+import time
 from collections.abc import Sequence
 from getpass import getpass
 from pathlib import Path
@@ -21,6 +23,9 @@ from pykafka_classic.cli import daemons
 USAGE: Final = "USAGE: kafka-eagle.sh start [-daemon] [monitor.properties] | stop | status | password NAME read|operate FILE"
 SAMPLE: Final = daemons.CHECKOUT / "config" / "monitor.properties"
 MODULE: Final = "pykafka_classic.cli.eagle"
+START_S: Final = 30.0
+_SERVES: Final = re.compile(r"The monitor's pages are on (\S+)")
+LOOK_S: Final = 0.1
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -54,8 +59,7 @@ def _start(arguments: Sequence[str]) -> int:
         return 1
     try:
         if background:
-            daemons.start_in_background(daemons.MONITOR, [sys.executable, "-m", MODULE, "start", str(path.absolute())])
-            return 0
+            return _start_in_background(path)
         own_file = daemons.record(daemons.MONITOR, os.getpid())
     except OSError as error:
         print(daemons.cannot_write(error), file=sys.stderr)
@@ -69,6 +73,28 @@ def _start(arguments: Sequence[str]) -> int:
         return run_monitor(settings, (serve,))
     finally:
         own_file.unlink(missing_ok=True)
+
+
+def _start_in_background(path: Path) -> int:
+    """Return when it serves, or has failed: with what it said."""
+    output = daemons.log_directory() / daemons.MONITOR.output
+    before = output.stat().st_size if output.exists() else 0
+    pid = daemons.start_in_background(daemons.MONITOR, [sys.executable, "-m", MODULE, "start", str(path.absolute())])
+    deadline = time.monotonic() + START_S
+    while True:
+        ended = os.waitpid(pid, os.WNOHANG)[0] == pid
+        said = output.read_bytes()[before:].decode(errors="replace")
+        served = _SERVES.search(said)
+        if served:
+            print(f"The monitor runs: process {pid}. Its pages are on {served[1]}")
+            return 0
+        if ended:
+            print((said.strip() or f"The monitor has ended. {output} tells more.").splitlines()[-1], file=sys.stderr)
+            return 1
+        if time.monotonic() >= deadline:
+            print(f"The monitor starts: process {pid}. {output} tells more.")
+            return 0
+        time.sleep(LOOK_S)
 
 
 def _status() -> int:

@@ -22,6 +22,9 @@ DAY_MS: Final = 24 * HOUR_MS
 ZOOKEEPER: Final = "zookeeper.connect"
 EVENTS: Final = "events."
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_URL: Final = re.compile(r"https?://[^\s/]+(/\S*)?")
+_MAILBOX: Final = re.compile(r"[^\s@]+@[^\s@]+")
+_SMTP: Final = re.compile(r"[^\s:]+(:[0-9]{1,5})?")
 
 
 class InvalidMonitorSetting(Exception):
@@ -88,12 +91,25 @@ class MonitorSettings:
         """From the entries of a file. Raises ConfigError for a bad value, InvalidMonitorSetting for a bad key."""
         keys = MonitorKeys(**parse_all(MONITOR_KEYS, properties))
         others = {name: value for name, value in properties.items() if name not in MONITOR_KEYS}
+        _check_addresses(keys)
         if not keys.clusters:
             raise InvalidMonitorSetting("clusters is empty: name a cluster to watch, and say where its ZooKeeper is with NAME.zookeeper.connect.")
         found = tuple(_cluster(name, others, base) for name in keys.clusters)
         if others:
             raise InvalidMonitorSetting(f"There is no key {min(others)!r}, and no cluster in `clusters` that it could belong to.")
         return MonitorSettings(found, keys, base)
+
+
+def _check_addresses(keys: MonitorKeys) -> None:
+    """Where alarms go: a mistake in it would be noticed only when one rings."""
+    url = keys.alarm_webhook_url
+    if url and not _URL.fullmatch(url):
+        raise InvalidMonitorSetting(f"alarm.webhook.url is {url!r}, which is no address of the form http://HOST/PATH or https://HOST/PATH.")
+    strange = next((each for each in (*keys.alarm_email_to, keys.alarm_email_from) if not _MAILBOX.fullmatch(each)), None)
+    if strange is not None:
+        raise InvalidMonitorSetting(f"{strange!r} in alarm.email.to or alarm.email.from is no address of the form NAME@HOST.")
+    if not _SMTP.fullmatch(keys.alarm_email_smtp):
+        raise InvalidMonitorSetting(f"alarm.email.smtp is {keys.alarm_email_smtp!r}, which is not of the form HOST or HOST:PORT.")
 
 
 def _cluster(name: str, others: dict[str, str], base: Path) -> ClusterSettings:

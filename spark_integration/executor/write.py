@@ -7,19 +7,28 @@ driver. What is written is in the topics before `commit`: there is nothing to un
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import Final
 
 import pyarrow as pa
 from pyspark.sql.datasource import DataSourceArrowWriter, DataSourceStreamArrowWriter, WriterCommitMessage
 from pyspark.sql.types import StructType
 
 from pykafka_classic.client.client_errors import InvalidSetting
-from pykafka_classic.edges.blocking_client import NoBroker, connect_any
+from pykafka_classic.common.errors import ErrorCode
+from pykafka_classic.edges.blocking_client import BlockingClient, connect_any
+from pykafka_classic.edges.zookeeper import ZooKeeperUnavailable
+from pykafka_classic.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
+from pykafka_classic.protocol.network import Disconnected
 from spark_integration.executor.write_settings import WriteSettings, write_settings
 from spark_integration.zookeeper_store import find_brokers
 
 log = logging.getLogger("spark_integration.executor")
+
+TOPIC_S: Final = 10.0  # how long a topic may take to be there that brokers make when they are asked for it
+PAUSE_S: Final = 0.2
 
 
 @dataclass(frozen=True)
@@ -71,20 +80,44 @@ class TopicStreamWriter(DataSourceStreamArrowWriter):
 
 
 def batch_writer(schema: StructType, options: Mapping[str, str], *, overwrite: bool) -> TopicWriter:
-    """A sink for rows of this schema. InvalidSetting with a sentence for the user; ZooKeeperUnavailable."""
+    """A sink for rows of this schema. InvalidSetting with a sentence for the user."""
     if overwrite:
         raise InvalidSetting("a topic cannot be overwritten: use mode('append')")
-    settings = write_settings(schema, options, find_brokers)
+    settings = _settings(schema, options)
     try:
-        connect_any(settings.producer.bootstrap_servers, timeout_ms=settings.producer.request_timeout_ms).close()
-    except NoBroker as error:
+        with connect_any(settings.producer.bootstrap_servers, timeout_ms=settings.producer.request_timeout_ms) as client:
+            _check_topic(client, settings)
+    except Disconnected as error:
         raise InvalidSetting(f"option 'bootstrap.servers': {error}") from error
     return TopicWriter(settings)
 
 
+def _check_topic(client: BlockingClient, settings: WriteSettings) -> None:
+    """InvalidSetting where the topic for all rows is not there, and does not come: brokers may make it when it is asked for, which takes a moment."""
+    if settings.topic is None:
+        return
+    request = MetadataRequest(topics=[MetadataRequestTopic(name=settings.topic)], allow_auto_topic_creation=True)
+    deadline = time.monotonic() + min(TOPIC_S, settings.producer.max_block_ms / 1000)
+    while True:
+        response = client.send(request)
+        assert isinstance(response, MetadataResponse)
+        if response.topics[0].error_code != ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
+            return
+        if time.monotonic() >= deadline:
+            raise InvalidSetting(f"option 'topic': there is no topic {settings.topic}")
+        time.sleep(PAUSE_S)
+
+
 def stream_writer(schema: StructType, options: Mapping[str, str]) -> TopicStreamWriter:
     """As `batch_writer`, but nobody is asked: Spark makes it anew for each batch, also to say that one is done."""
-    return TopicStreamWriter(write_settings(schema, options, find_brokers))
+    return TopicStreamWriter(_settings(schema, options))
+
+
+def _settings(schema: StructType, options: Mapping[str, str]) -> WriteSettings:
+    try:
+        return write_settings(schema, options, find_brokers)
+    except ZooKeeperUnavailable as error:
+        raise InvalidSetting(f"option 'zookeeper.connect': {error}") from error
 
 
 def write_rows(batches: Iterator[pa.RecordBatch], settings: WriteSettings) -> WrittenRows:

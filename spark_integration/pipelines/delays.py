@@ -30,14 +30,15 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from pykafka_classic.demo.flights import data_file
 from spark_integration import stop
+from spark_integration.batch_log import read_range_of
 from spark_integration.offsets import BatchEnd
-from spark_integration.pipelines.batch_log import place_of, read_range_of
 from spark_integration.pipelines.dead_letters import LATE, to_letters, with_lateness
 from spark_integration.pipelines.delay_statistics import delays, with_names
 from spark_integration.pipelines.flight_rows import judged, with_rows
 from spark_integration.pipelines.progress import Table, Written
 from spark_integration.pipelines.result_rows import to_records
-from spark_integration.pipelines.sessions import DEPARTURES, SOURCE, add_common_options, in_a_sentence, plan_of, session, source_options
+from spark_integration.pipelines.sessions import DEPARTURES, SOURCE, add_common_options, in_a_sentence, session, source_options
+from spark_integration.places import place_of, plan_of
 
 POLL_S: Final = 1
 

@@ -9,10 +9,9 @@ import sys
 from typing import Final
 
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from spark_integration import register
-from spark_integration.batch_plan import METADATA, BatchPlan
 
 SOURCE: Final = "kafka_classic"
 DEPARTURES: Final = "departures"
@@ -69,8 +68,3 @@ def in_a_sentence(error: PySparkException) -> str:
     """What our source says is wrong, without the stack traces in which Spark wraps it; all of it where it was not our source."""
     own = re.findall(r"^(?:spark_integration|pykafka_classic)\.[\w.]+: (.+)", str(error), re.MULTILINE)
     return own[0] if own else str(error)
-
-
-def plan_of(records: DataFrame) -> BatchPlan:
-    """From where to where a batch that was loaded reads."""
-    return BatchPlan.of_json(records.schema[0].metadata[METADATA])

@@ -20,14 +20,14 @@ from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from spark_integration import commit_batch
-from spark_integration.pipelines.batch_log import place_of
 from spark_integration.pipelines.data_set import flights_by_departure
 from spark_integration.pipelines.dead_letters import LATE, from_letters
 from spark_integration.pipelines.delay_statistics import KEYS, MEASURES, added_up, delays
 from spark_integration.pipelines.flight_rows import with_rows
 from spark_integration.pipelines.plain_count import Counted, Delays, count_plainly, differences, summed
 from spark_integration.pipelines.result_rows import from_records, latest
-from spark_integration.pipelines.sessions import SOURCE, add_common_options, in_a_sentence, plan_of, session, source_options
+from spark_integration.pipelines.sessions import SOURCE, add_common_options, in_a_sentence, session, source_options
+from spark_integration.places import place_of, plan_of
 
 DIFFERENCES_SHOWN_MAX: Final = 20
 

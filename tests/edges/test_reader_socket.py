@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import tempfile
+import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from socket import SHUT_RDWR
+from socket import AF_UNIX, SHUT_RDWR, socket
 from typing import Any
 
 import pytest
@@ -49,12 +50,33 @@ def test_all_readers_hear_and_the_one_that_is_concerned_says_so() -> None:
     assert not readers.tell([])
 
 
+def test_a_query_that_is_over_is_waited_for_until_its_reader_has_ended() -> None:
+    left = threading.Event()
+    with socket(AF_UNIX) as server:
+        server.bind(str(folder() / "one.sock"))
+        server.listen()
+
+        def read() -> None:
+            connected, _ = server.accept()
+            with connected:
+                connected.recv(4096)
+                connected.sendall(b"true\n")
+                left.wait(0.3)  # it leaves its group
+                left.set()
+
+        reader = threading.Thread(target=read)
+        reader.start()
+        assert Readers().tell([], over=True, end_s=10)
+        assert left.is_set()
+        reader.join()
+
+
 def test_a_reader_that_was_killed_is_forgotten() -> None:
-    socket = ReaderSocket("one", Heard(None))
+    killed = ReaderSocket("one", Heard(None))
     path = folder() / "one.sock"
     with suppress(OSError):
-        socket._server.shutdown(SHUT_RDWR)
-    socket._server.close()  # as the kernel does
+        killed._server.shutdown(SHUT_RDWR)
+    killed._server.close()  # as the kernel does
     assert path.exists()
     assert not Readers().tell([])
     assert not path.exists()

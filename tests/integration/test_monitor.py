@@ -276,14 +276,19 @@ def _wait_until_moved(cluster: LocalCluster, leader: int) -> None:
 
 def test_pkc_why_asks_the_monitor_or_looks_for_itself(watched: tuple[LocalCluster, MonitorProcess]) -> None:
     cluster, monitor = watched
-    for words in (["--store", str(monitor.store)], ["-b", cluster.bootstrap]):
+    store = ["--store", str(monitor.store)]
+    for words in (store, ["-b", cluster.bootstrap], [*store, "-b", cluster.bootstrap], [*store, "-z", cluster.zookeeper.address]):
         output, errors = io.StringIO(), io.StringIO()
         assert execute_pkc(["why", f"{TOPIC}-0", *words], Console(io.StringIO(), output, errors)) == 0, errors.getvalue()
         assert re.match(rf"Broker \d leads {TOPIC}-0 since [\d:]+ \(leader epoch \d+, controller epoch \d+\)", output.getvalue()), output.getvalue()
         assert ("No monitor watches" in errors.getvalue()) == (words[0] == "-b")
-    output, errors = io.StringIO(), io.StringIO()
-    assert execute_pkc(["why", "nonsense-7", "--store", str(monitor.store)], Console(io.StringIO(), output, errors)) == 1
-    assert errors.getvalue() == "There is no partition nonsense-7, as far as is known.\n"
+    for words, sentence in (
+        (["nonsense-7", *store], "There is no partition nonsense-7, as far as is known.\n"),
+        ([f"{TOPIC}-0", *store, "-b", "127.0.0.1:1"], f"The monitor of {monitor.store} has not watched this cluster; --cluster says which one is meant.\n"),
+    ):
+        errors = io.StringIO()
+        assert execute_pkc(["why", *words], Console(io.StringIO(), io.StringIO(), errors)) == 1
+        assert errors.getvalue() == sentence
 
 
 def test_a_monitor_that_is_killed_goes_on_where_it_was(watched: tuple[LocalCluster, MonitorProcess]) -> None:

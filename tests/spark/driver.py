@@ -14,7 +14,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from spark_integration import KafkaClassicSource, register, settle
+from spark_integration import KafkaClassicSource, register, settle, stream_place
 from tests.spark.jobs import SPARK_SETTINGS, numbers_of
 
 
@@ -32,7 +32,7 @@ def main() -> None:
     def write(frame: DataFrame, number: int) -> None:
         _reached("begun", number, job)
         _append(out / "appended", [number, numbers_of(frame)])
-        frame.write.mode("overwrite").parquet(str(out / "exact" / f"batch={number}"))
+        frame.write.mode("overwrite").parquet(str(out / "exact" / stream_place(frame, str(out / "checkpoint"), number)))
         _reached("written", number, job)
 
     frame = spark.readStream.format("kafka_classic").options(**job["options"]).load()

@@ -10,12 +10,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
+import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from pykafka_classic.clients import Admin, NewTopic, Producer, TopicPartition
 from pykafka_classic.edges.child_processes import wait_until
 from pykafka_classic.testing.cluster import LocalCluster
+from spark_integration.trigger import KNOWS_LIMITS
 
 SPARK_SETTINGS: Final[dict[str, str | int | bool | float | None]] = {
     "spark.driver.memory": "1g",
@@ -26,6 +28,7 @@ SPARK_SETTINGS: Final[dict[str, str | int | bool | float | None]] = {
     "spark.python.use.daemon": "true",
 }
 DEADLINE_S: Final = 60.0
+knows_limits = pytest.mark.skipif(not KNOWS_LIMITS, reason="Spark 4.1 tells a source in Python neither of limits nor of AvailableNow, nor where it is")
 _numbers = itertools.count()
 
 

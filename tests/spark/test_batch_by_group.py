@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import SparkSession
@@ -37,6 +39,20 @@ def test_a_job_that_fails_reads_again(spark: SparkSession, cluster: LocalCluster
     assert numbers_of(batch(spark, cluster, topic)) == list(range(30))
 
 
+def test_what_else_is_in_the_frame_does_not_count(spark: SparkSession, cluster: LocalCluster, tmp_path: Path) -> None:
+    topic, names = new_topic(cluster, records=30), new_topic(cluster, records=3)
+    with committing(batch(spark, cluster, topic)) as first:
+        first.write.parquet(str(tmp_path / "history"))  # with the plan in its schema
+    produce(cluster, topic, range(30, 60))
+    second = batch(spark, cluster, topic)
+    produce(cluster, topic, range(60, 90))
+    third = batch(spark, cluster, topic)
+    lookup = spark.read.format("kafka_classic").options(**{"bootstrap.servers": cluster.bootstrap, "subscribe": names}).load()  # by no group
+    everything = third.union(spark.read.parquet(str(tmp_path / "history"))).union(second).join(lookup.select("key"), "key", "left")
+    assert commit_batch(everything) == {topic: {"0": 30, "1": 30, "2": 30}}
+    assert lag(cluster, topic) == 0
+
+
 def test_columns_are_those_of_the_official_connector(spark: SparkSession, cluster: LocalCluster) -> None:
     topic = new_topic(cluster, partitions=1)
     with Producer(cluster.bootstrap) as producer:
@@ -64,8 +80,9 @@ def test_wrong_options_are_told_at_load_by_name(spark: SparkSession, cluster: Lo
     assert "there is no option 'subscribed'; is 'subscribe' meant?" in refusal(subscribed="flights")
     assert "option 'minpartitions': 'many' is not a whole number" in refusal(minPartitions="many")
     assert "'subscribe' and 'assign' contradict each other" in refusal(assign='{"flights": [0]}')
-    assert "no broker at 127.0.0.1:1" in refusal(**{"bootstrap.servers": "127.0.0.1:1"})
-    assert "topic flights: " in refusal()
+    assert "option 'bootstrap.servers': no broker at 127.0.0.1:1" in refusal(**{"bootstrap.servers": "127.0.0.1:1"})
+    assert "option 'subscribe': topic flights: " in refusal()
+    assert "option 'zookeeper.connect': " in refusal(**{"offsets.storage": "zookeeper", "zookeeper.connect": f"{cluster.zookeeper.address}/elsewhere"})
 
 
 def test_ranges_split_by_min_partitions_and_columns_are_chosen(spark: SparkSession, cluster: LocalCluster) -> None:
@@ -81,6 +98,7 @@ def test_starts_and_ends_are_those_of_docs_starts(spark: SparkSession, cluster: 
     assert numbers_of(batch(spark, cluster, topic, start="-1")) == [27, 28, 29]
     assert numbers_of(batch(spark, cluster, topic, startingOffsets=f'{{"{topic}": {{"0": 8, "1": -1}}}}', **{"auto.offset.reset": "latest"})) == [24, 27]
     assert numbers_of(batch(spark, cluster, topic, start="8", end="9")) == [24, 25, 26]
+    assert f"option 'start' speaks of {topic}-7, which is not read" in _failure(spark, cluster, topic, startingOffsets=f'{{"{topic}": {{"7": 8}}}}')
     assert "has no record as late as" in _failure(spark, cluster, topic, startingTimestamp="4000000000000")
     assert numbers_of(batch(spark, cluster, topic, start="@4000000000000")) == []
 
@@ -94,6 +112,7 @@ def _failure(spark: SparkSession, cluster: LocalCluster, topic: str, **more: str
 def test_a_batch_is_refused_while_its_group_has_members(spark: SparkSession, cluster: LocalCluster) -> None:
     topic = new_topic(cluster, records=3)
     frame = batch(spark, cluster, topic)
+    assert "option 'membership' is sharing: a batch joins nothing" in _failure(spark, cluster, topic, membership="sharing")
     with Consumer(cluster.bootstrap, group_id=topic, client_id="radar", enable_auto_commit=False) as consumer:
         consumer.subscribe([topic])
         while not consumer.assignment:

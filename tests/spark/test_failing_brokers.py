@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -10,7 +11,7 @@ import pytest
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 
-from pykafka_classic.clients import Admin, TopicPartition
+from pykafka_classic.clients import Admin, NewTopic, TopicPartition
 from pykafka_classic.testing.cluster import LocalCluster
 from spark_integration import settle, stop
 from tests.integration.conftest import KEEP, assert_no_stack_traces
@@ -85,3 +86,25 @@ def test_offsets_that_retention_has_taken(spark: SparkSession, cluster: LocalClu
         settle(query)
     assert sink.numbers == [number for number in range(60) if number not in range(31, 46, 3)]
     assert lag(cluster, topic) == 0
+
+
+def test_a_topic_that_is_made_anew_is_read_from_its_beginning(spark: SparkSession, cluster: LocalCluster, tmp_path: Path) -> None:
+    topic, other, sink, more = new_topic(cluster, partitions=1), new_topic(cluster, partitions=1), Sink(), itertools.count(1_000)
+    produce(cluster, topic, range(5), partitions=1)
+
+    def is_without() -> bool:
+        """Whether a batch was read after the query had noticed."""
+        number = next(more)
+        produce(cluster, other, range(number, number + 1), partitions=1)
+        eventually(lambda: number in sink.numbers, query)
+        return topic not in str(query.recentProgress[-1].sources[0].endOffset)
+
+    frame = stream(spark, cluster, f"{topic},{other}", group=topic, failOnDataLoss="false")
+    with running(frame, sink, tmp_path, processingTime="100 milliseconds") as query, Admin(cluster.bootstrap) as admin:
+        eventually(lambda: len(sink.numbers) == 5, query)
+        admin.delete_topics([topic]).check()
+        eventually(is_without, query)
+        admin.create_topics([NewTopic(topic, 1, 1)]).check()
+        produce(cluster, topic, range(5, 25), partitions=1)  # more than the old one had
+        eventually(lambda: len([each for each in sink.numbers if each < 1_000]) == 25, query)
+    assert [each for each in sink.numbers if each < 1_000] == list(range(25))

@@ -17,7 +17,7 @@ from typing import Any, Final
 from pyspark.sql import SparkSession
 
 from pykafka_classic.testing.cluster import LocalCluster
-from tests.spark.jobs import eventually, lag, new_topic, numbers_of
+from tests.spark.jobs import eventually, knows_limits, lag, new_topic, numbers_of
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 NOW: Final = {"processingTime": "0 seconds"}
@@ -72,6 +72,7 @@ def driver(out: Path, source: dict[str, str], *, hold: Any = None, listens: bool
                 os.killpg(process.pid, signal.SIGKILL)
 
 
+@knows_limits
 def test_a_driver_killed_anywhere_loses_nothing_and_repeats_one_batch_at_most(spark: SparkSession, cluster: LocalCluster, tmp_path: Path) -> None:
     topic = new_topic(cluster, records=60)
     source = {

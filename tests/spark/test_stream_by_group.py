@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import pytest
 from pyspark.errors import StreamingQueryException
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from pykafka_classic.client.consumer_settings import ConsumerSettings
 from pykafka_classic.client.subscription import Subscription
@@ -18,9 +18,9 @@ from pykafka_classic.common.errors import ErrorCode, KafkaError
 from pykafka_classic.common.zookeeper import GetChildren, GetData
 from pykafka_classic.edges.blocking_zookeeper import BlockingZooKeeper
 from pykafka_classic.testing.cluster import LocalCluster
-from spark_integration import settle, stop
+from spark_integration import batch_place, committing, settle, stop, stream_place
 from tests.integration.own_members import OurMember
-from tests.spark.jobs import Sink, batch, committed, eventually, lag, members, new_topic, numbers_of, produce, running, stream
+from tests.spark.jobs import Sink, batch, committed, eventually, knows_limits, lag, members, new_topic, numbers_of, produce, running, stream
 
 SHARING: Final[dict[str, Any]] = {"membership": "sharing", "heartbeat.interval.ms": 300}
 HOURLY = {"processingTime": "1 hour"}  # nothing comes after the first batch that could commit it
@@ -42,12 +42,12 @@ def test_no_lag_is_left_by_stop_right_after_a_batch(spark: SparkSession, cluster
     with running(stream(spark, cluster, topic), sink, tmp_path, **HOURLY) as query:
         assert sink.begun.acquire(timeout=60)
         assert lag(cluster, topic) == 50
-        sink.may_end.set()
-        eventually((tmp_path / "commits" / "0").exists, query)
+        threading.Timer(0.5, sink.may_end.set).start()  # `stop` lets a batch that is under way end
         stop(query)
         assert lag(cluster, topic) == 0
 
 
+@knows_limits
 def test_no_lag_is_left_at_the_end_of_available_now(spark: SparkSession, cluster: LocalCluster, tmp_path: Path) -> None:
     topic, sink = new_topic(cluster, records=50), Sink()
     sink.may_end.clear()
@@ -61,6 +61,27 @@ def test_no_lag_is_left_at_the_end_of_available_now(spark: SparkSession, cluster
     assert [len(each) for each in sink.batches] == [20, 20, 10]
     assert lag(cluster, topic) == 10
     assert numbers_of(batch(spark, cluster, topic)) == list(range(50, 60))
+
+
+@knows_limits
+def test_an_exactly_once_sink_outlives_its_checkpoint(spark: SparkSession, cluster: LocalCluster, tmp_path: Path) -> None:
+    """docs/spark.md, "Exactly once"."""
+    topic, table = new_topic(cluster), tmp_path / "table"
+    for life in range(2):
+        produce(cluster, topic, range(30 * life, 30 * life + 30))
+        checkpoint = str(tmp_path / f"checkpoint-{life}")
+
+        def write(frame: DataFrame, number: int, checkpoint: str = checkpoint) -> None:
+            frame.write.mode("overwrite").parquet(f"{table}/{stream_place(frame, checkpoint, number)}")
+
+        writer = stream(spark, cluster, topic, maxOffsetsPerTrigger=20).writeStream.foreachBatch(write).option("checkpointLocation", checkpoint)
+        query = writer.trigger(availableNow=True).start()
+        assert query.awaitTermination(60)
+        settle(query)
+    with committing(batch(spark, cluster, topic, group=f"{topic}-batch")) as frame:
+        frame.write.parquet(f"{tmp_path}/by-batch/{batch_place(frame)}")
+    assert sorted(each.name for each in table.glob("from=*")) == ["from=0", "from=20", "from=30", "from=50"]
+    assert numbers_of(spark.read.parquet(str(table))) == list(range(60)) == numbers_of(spark.read.parquet(str(tmp_path / "by-batch")))
 
 
 def test_a_batch_that_was_stopped_in_the_middle_is_not_committed_and_comes_again(spark: SparkSession, cluster: LocalCluster, tmp_path: Path) -> None:
@@ -99,6 +120,7 @@ def test_a_task_that_fails_is_repeated_and_nothing_is_lost_or_doubled(spark: Spa
     assert lag(cluster, topic) == 0
 
 
+@knows_limits
 def test_partitions_that_are_added_while_it_runs_are_read_from_their_beginning(spark: SparkSession, cluster: LocalCluster, tmp_path: Path) -> None:
     topic, sink = new_topic(cluster, partitions=2), Sink()
     with running(stream(spark, cluster, topic, start="latest"), sink, tmp_path) as query:
@@ -176,6 +198,7 @@ def test_two_sharing_jobs_divide_the_partitions(spark: SparkSession, cluster: Lo
     assert lag(cluster, topic) == 0
 
 
+@knows_limits
 def test_a_rebalance_waits_for_the_batch_boundary(spark: SparkSession, cluster: LocalCluster, tmp_path: Path) -> None:
     topic, sink = new_topic(cluster, partitions=4, records=0), Sink()
     produce(cluster, topic, range(40), partitions=4)

@@ -80,6 +80,7 @@ def test_keys_go_where_every_other_client_looks_for_them(spark: SparkSession, cl
         (["'v' as value"], {}, "Give the option 'topic', or a column 'topic'"),
         (["'v' as value"], {"topic": "t", "lingerms": "5"}, "there is no option 'lingerms'; is 'linger.ms' meant?"),
         (["'v' as value"], {"topic": "t", "bootstrap.servers": "127.0.0.1:1"}, "option 'bootstrap.servers': no broker at 127.0.0.1:1"),
+        (["'v' as value"], {"topic": "nowhere", "max.block.ms": "300"}, "option 'topic': there is no topic nowhere"),
     ],
 )
 def test_what_cannot_work_is_refused_when_spark_plans(

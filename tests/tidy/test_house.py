@@ -20,7 +20,7 @@ TESTED_IN = {"edges": "tests/edges", "testing": "tests/integration"}
 
 LAUNCHER = re.compile(r'#!/bin/sh\nexec "\$\(dirname "\$\(readlink -f "\$0"\)"\)/kafka-run-class\.sh" (\w+) "\$@"\n')
 COMMANDS_OF_OUR_OWN = {"pkc": "pykafka_classic.cli.__main__:pkc"}  # not one of Kafka's
-SCRIPTS_OF_THEIR_OWN = {"kafka-run-class.sh", "setup.sh", "lock.sh"}
+SCRIPTS_OF_THEIR_OWN = {"kafka-run-class.sh", "setup.sh", "lock.sh", "spark_releases.sh"}
 
 
 def settings() -> configparser.ConfigParser:

@@ -48,8 +48,10 @@ def why(ctx: click.Context, /, question: tuple[str, ...], brokers: str | None, z
     screen = Screen(console_of(ctx), as_json=bool(given["as_json"]))
     t_ms = _moment(given["at"]) if given["at"] else None
     with ExitStack() as stack:
-        found = _monitors_store(given["store"], given["name"], zookeeper, must_be_fresh=t_ms is None) if brokers is None else None
-        if found is None and (t_ms is not None or given["store"]):
+        found = _monitors_store(given["store"], given["name"], brokers, zookeeper, must_be_fresh=t_ms is None)
+        if found is None and given["store"]:
+            raise CommandFailed(f"The monitor of {given['store']} has not watched this cluster; --cluster says which one is meant.")
+        if found is None and t_ms is not None:
             raise CommandFailed("No monitor has watched this cluster: --store names the file of one that has.")
         if found is None:
             screen.note("No monitor watches this cluster: this is what can be seen of it now.")
@@ -75,7 +77,7 @@ def _moment(text: str) -> int:
     raise click.UsageError(f"--at takes a time, 14:03:11 or 2026-01-31T14:03:11: {text!r} is none.")
 
 
-def _monitors_store(path: str | None, name: str | None, zookeeper: str | None, *, must_be_fresh: bool) -> tuple[StoreReader, str] | None:
+def _monitors_store(path: str | None, name: str | None, brokers: str | None, zookeeper: str | None, *, must_be_fresh: bool) -> tuple[StoreReader, str] | None:
     """The store of a monitor that watches this cluster, and the cluster's name there; None where there is none."""
     from pykafka_classic.monitor.store.reader import StoreReader
 
@@ -87,12 +89,20 @@ def _monitors_store(path: str | None, name: str | None, zookeeper: str | None, *
     reader = StoreReader(file)
     if must_be_fresh and path is None and reader.beat_ms() < time.time_ns() // 1_000_000 - FRESH_MS:
         return None
-    names = [each.name for each in reader.clusters() if zookeeper is None or each.zookeeper == zookeeper]
     if name is not None:
         return reader, name
+    names = [each.name for each in reader.clusters() if zookeeper is None or each.zookeeper == zookeeper]
+    if brokers is not None:
+        names = [each for each in names if _has_one_of(reader, each, brokers)]
     if len(names) > 1:
         raise CommandFailed(f"The monitor watches {', '.join(names)}: --cluster names the one that is meant.")
     return (reader, names[0]) if names else None
+
+
+def _has_one_of(reader: StoreReader, cluster: str, brokers: str) -> bool:
+    """Whether one of these addresses is a broker's of this cluster, now or formerly."""
+    given = {address.strip() for address in brokers.split(",")}
+    return any(endpoint.rpartition("//")[2] in given for each in reader.brokers_at(cluster) for endpoint in each.endpoints)
 
 
 def _configured_store() -> Path | None:

@@ -51,6 +51,9 @@ def test_clusters_have_their_own_keys_and_paths_begin_at_the_checkout() -> None:
         ({"clusters": "local,far"}, "far.zookeeper.connect=HOST:PORT[/CHROOT] is missing"),
         ({"clusters": "a/b"}, "'a/b' cannot be a cluster's name"),
         ({"prot": "8048"}, "There is no key 'prot'"),
+        ({"alarm_webhook_url": "ftp://x"}, "alarm.webhook.url is 'ftp://x', which is no address of the form http://HOST/PATH"),
+        ({"alarm_email_to": "a@b, operators"}, "'operators' in alarm.email.to or alarm.email.from is no address of the form NAME@HOST"),
+        ({"alarm_email_smtp": "mail:smtp"}, "alarm.email.smtp is 'mail:smtp', which is not of the form HOST or HOST:PORT"),
         ({"local_events_one": "x"}, "the last part of the key must be the number of a broker"),
     ],
 )

@@ -108,6 +108,14 @@ def test_times_that_no_record_has_are_an_error_for_the_official_names_only() -> 
     assert not parsed(start="@17").strict_times
 
 
+def test_what_only_tunes_the_official_connector_is_accepted() -> None:
+    assert parsed(**{"kafka.max.poll.records": "500", "kafka.Max.Partition.Fetch.Bytes": "1"}) == parsed()
+
+
+def test_values_may_be_in_capitals() -> None:
+    assert parsed(**{"isolation.level": "READ_COMMITTED", "membership": "SOLE", "failOnDataLoss": "TRUE"}) == parsed(**{"isolation.level": "read_committed"})
+
+
 def test_headers_come_when_they_are_asked_for() -> None:
     assert parsed(includeHeaders="true").include_headers
     assert parsed(columns="Headers,key").columns == ("headers", "key")

@@ -24,7 +24,9 @@ class FakeCluster:
         self.logs = logs
         self.group = group or {}
 
-    def partitions(self) -> list[TopicPartition]:
+    def partitions(self, *, all_there: bool = True) -> list[TopicPartition]:
+        if all_there and not self.logs:
+            raise CannotPlan("there is no topic flights")
         return sorted(self.logs)
 
     def bounds(self, partitions: Collection[TopicPartition]) -> tuple[Offsets, Offsets]:
@@ -62,7 +64,7 @@ class Planned:
 def test_a_new_checkpoint_begins_where_the_group_is_and_at_the_beginning_where_it_is_nowhere() -> None:
     planned = Planned(FakeCluster({A: (0, 10), B: (5, 20)}, {A: 7}))
     start = planned.plan.initial(planned.cluster, None)
-    assert start == BatchEnd({A: 7, B: 5})
+    assert start == BatchEnd({A: 7, B: 5}, {A: 7, B: 5})  # where an empty first batch ends, too: its log says where the query began
     assert planned.next(start) == BatchEnd({A: 10, B: 20}, {A: 7, B: 5}, "r")  # the first batch tells all
 
 
@@ -70,7 +72,7 @@ def test_a_new_checkpoint_begins_where_it_began_however_often_spark_asks() -> No
     planned = Planned(FakeCluster({A: (0, 10)}), start="latest")
     start = planned.plan.initial(planned.cluster, None)
     planned.cluster.logs[A] = (0, 15)
-    assert planned.plan.initial(planned.cluster, None) == start == BatchEnd({A: 10})
+    assert planned.plan.initial(planned.cluster, None) == start == BatchEnd({A: 10}, {A: 10})
     end = planned.next(start)
     assert end is not None
     assert end.begins_after(BatchEnd({A: 99})) == {A: 10}
@@ -150,6 +152,25 @@ def test_a_topic_that_is_gone() -> None:
     assert Planned(FakeCluster({A: (0, 60)}), failOnDataLoss="false").next(BatchEnd({A: 10, B: 5})) == BatchEnd({A: 60}, {}, "r")
 
 
+def test_a_topic_that_is_made_anew_is_read_from_its_beginning() -> None:
+    planned = Planned(FakeCluster({B: (0, 5)}), failOnDataLoss="false")
+    before = BatchEnd({A: 10, B: 5})
+    assert planned.next(before) is None
+    planned.cluster.logs = {B: (0, 7)}
+    without = planned.next(before)
+    assert without == BatchEnd({B: 7}, {}, "r")
+    planned.cluster.logs = {A: (0, 12), B: (0, 7)}  # longer than what was read of the old one
+    assert planned.next(without) == BatchEnd({A: 12, B: 7}, {A: 0}, "r")
+    planned.cluster.logs = {A: (0, 20), B: (0, 7)}
+    assert planned.next(BatchEnd({A: 12, B: 7})) == BatchEnd({A: 20, B: 7}, {}, "r")
+
+
+def test_a_start_that_names_what_is_not_read_is_refused() -> None:
+    planned = Planned(FakeCluster({A: (0, 10)}), start='{"flights": {"0": 3, "7": 3}}')
+    with pytest.raises(CannotPlan, match="'start' speaks of flights-7, which is not read"):
+        planned.plan.initial(planned.cluster, None)
+
+
 def test_limits() -> None:
     planned = Planned(FakeCluster({A: (0, 100)}), maxOffsetsPerTrigger="30")
     assert planned.next(BatchEnd({A: 0})) == BatchEnd({A: 30}, {}, "r")
@@ -185,7 +206,32 @@ def test_spark_4_1_does_not_say_where_it_is() -> None:
     assert planned.next(None) == BatchEnd({A: 25}, {A: 5}, "r")
 
 
+def test_spark_4_1_asks_where_a_new_checkpoint_begins_when_the_first_batch_is_planned_already() -> None:
+    planned = Planned(FakeCluster({A: (0, 25)}), start="latest")
+    assert planned.next(None) is None
+    assert planned.plan.position == planned.plan.initial(planned.cluster, None) == BatchEnd({A: 25}, {A: 25})
+    planned.cluster.logs = {A: (0, 30)}
+    first = planned.next(None)
+    assert first is not None
+    assert first.begins_after(planned.plan.initial(planned.cluster, None)) == {A: 25}
+    planned.cluster.logs = {A: (0, 40)}
+    second = planned.next(None)
+    assert second is not None
+    assert second.begins_after(first) == {A: 30}
+
+
 def test_spark_4_1_says_once_after_a_restart_how_far_it_had_come() -> None:
     planned = Planned(FakeCluster({A: (0, 25)}, {A: 5}), maxOffsetsPerTrigger="10")
     planned.plan.seen(BatchEnd({A: 8}))
     assert planned.next(None) == BatchEnd({A: 18}, {}, "r")
+
+
+def test_spark_4_1_is_asked_who_is_right_when_it_has_said_how_far_it_had_come() -> None:
+    for resume, begins in (("checkpoint", {}), ("group", {A: 2})):
+        planned = Planned(FakeCluster({A: (0, 25)}, {A: 2}), resume=resume)
+        planned.plan.seen(BatchEnd({A: 8}))
+        assert planned.next(None) == BatchEnd({A: 25}, begins, "r")
+    failing = Planned(FakeCluster({A: (0, 25)}, {A: 2}), resume="fail")
+    failing.plan.seen(BatchEnd({A: 8}))
+    with pytest.raises(CannotPlan, match="the checkpoint is at 8, group 'radar' at 2"):
+        failing.next(None)

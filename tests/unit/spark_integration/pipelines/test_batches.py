@@ -9,11 +9,15 @@ import pytest
 from pyspark.errors import PySparkException
 
 from pykafka_classic.common.topic_partition import TopicPartition
-from spark_integration.pipelines.batch_log import UnknownCheckpoint, decode, place_of, range_of
+from spark_integration.batch_log import UnknownCheckpoint, decode, range_of
 from spark_integration.pipelines.progress import Table, Written
 from spark_integration.pipelines.sessions import in_a_sentence
+from spark_integration.places import place_of
 
-FIRST = 'v1\n{"batchWatermarkMs":0,"batchTimestampMs":1795280463308,"conf":{}}\n{"flights": {"0": 2657, "1": 2430}, "@reader": "34ee5d6a90b74ba2"}'
+FIRST = (
+    'v1\n{"batchWatermarkMs":0,"batchTimestampMs":1795280463308,"conf":{}}\n'
+    '{"flights": {"0": 2657, "1": 2430}, "@begin": {"flights": {"0": 57, "1": 0}}, "@reader": "34ee5d6a90b74ba2"}'
+)
 SECOND = (
     'v1\n{"batchWatermarkMs":1357343700000,"batchTimestampMs":1795280475412,"conf":{}}\n'
     '{"flights": {"0": 5314, "1": 4861, "2": 10}, "@begin": {"flights": {"2": 0}}, "@reader": "34ee5d6a90b74ba2"}'
@@ -34,11 +38,9 @@ def test_what_is_late_goes_by_the_watermark_of_the_batch_before() -> None:
     assert range_of(decode(THIRD), decode(SECOND)).closed_until == datetime(2013, 1, 4, 23, 55, tzinfo=UTC)
 
 
-def test_the_first_batch_is_read_again_from_where_the_group_is() -> None:
-    first = range_of(decode(FIRST), None)
-    assert first.begins is None
-    options = first.options("radar")
-    assert "start" not in options
+def test_the_first_batch_is_read_again_from_where_it_says() -> None:
+    options = range_of(decode(FIRST), None).options("radar")
+    assert json.loads(options["start"]) == {"flights": {"0": 57, "1": 0}}
     assert (json.loads(options["assign"]), json.loads(options["end"])) == ({"flights": [0, 1]}, {"flights": {"0": 2657, "1": 2430}})
     assert (options["group.id"], options["membership"]) == ("radar", "none")
 
@@ -46,6 +48,11 @@ def test_the_first_batch_is_read_again_from_where_the_group_is() -> None:
 def test_a_later_batch_is_read_again_by_its_offsets() -> None:
     options = range_of(decode(SECOND), decode(FIRST)).options("radar")
     assert json.loads(options["start"]) == {"flights": {"0": 2657, "1": 2430, "2": 0}}
+
+
+def test_a_first_batch_that_does_not_say_where_it_begins_is_refused() -> None:
+    with pytest.raises(UnknownCheckpoint, match="its first batch does not say where it begins"):
+        range_of(decode(SECOND), None)
 
 
 @pytest.mark.parametrize("text", ["", "v2\n{}\n{}", "v1\n{}", FIRST + '\n{"other": {"0": 1}}'], ids=["nothing", "another version", "no source", "two sources"])

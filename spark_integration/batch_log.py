@@ -26,7 +26,7 @@ VERSION: Final = "v1"
 
 
 class UnknownCheckpoint(Exception):
-    """The checkpoint is not of a query of these pipelines; the text says what is there."""
+    """The checkpoint is not of a query with one source, this one; the text says what is there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class LoggedBatch:
 class BatchRange:
     """The records of a batch, and the moment up to which days were closed when it began (None: none was)."""
 
-    begins: Offsets | None  # None: where the group was when the query began, for the log does not tell of the first batch
+    begins: Offsets
     ends: Offsets
     closed_until: datetime | None
 
@@ -50,18 +50,8 @@ class BatchRange:
         assigned: dict[str, list[int]] = {}
         for each in sorted(self.ends):
             assigned.setdefault(each.topic, []).append(each.partition)
-        # A group commits a batch when it is done and in Spark's log: before that it is where the first batch begins.
-        start = {} if self.begins is None else {"start": json.dumps(by_topic(self.begins))}
-        return {"assign": json.dumps(assigned), "end": json.dumps(by_topic(self.ends)), "group.id": group, "membership": "none", **start}
-
-
-def place_of(begins: Offsets) -> str:
-    """A name that no other range of a group has, and that a range has again when it is read again: the sum of its first offsets.
-
-    Each range begins where the one before ended, so the sums rise. What was written but not committed is thereby written over and not beside, also where a
-    checkpoint was lost and a new one goes on from the group. Whoever reads the folder above has the number as column `from`.
-    """
-    return f"from={sum(begins.values())}"
+        start, end = json.dumps(by_topic(self.begins)), json.dumps(by_topic(self.ends))
+        return {"assign": json.dumps(assigned), "start": start, "end": end, "group.id": group, "membership": "none"}
 
 
 def decode(text: str) -> LoggedBatch:
@@ -74,8 +64,10 @@ def decode(text: str) -> LoggedBatch:
 
 
 def range_of(batch: LoggedBatch, before: LoggedBatch | None) -> BatchRange:
-    """Of a batch and the one before it; None before the first."""
-    begins = batch.end.begins_after(before.end) if before is not None else batch.end.begins or None
+    """Of a batch and the one before it; None before the first, which says itself where it begins. UnknownCheckpoint where it does not."""
+    if before is None and batch.end.ends.keys() != batch.end.begins.keys():
+        raise UnknownCheckpoint("its first batch does not say where it begins: it is not of this source")
+    begins = batch.end.begins_after(before.end if before is not None else BatchEnd({}))
     watermark_ms = before.watermark_ms if before is not None else 0
     return BatchRange(begins, batch.end.ends, datetime.fromtimestamp(watermark_ms / 1000, UTC) if watermark_ms else None)
 

@@ -14,7 +14,7 @@ import errno
 import os
 import socket
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from twisted.internet import main, tcp
@@ -29,8 +29,9 @@ Part: TypeAlias = bytes | bytearray | memoryview | FileRecords
 BUFFERS_PER_SEND: Final = 64
 BYTES_PER_TURN: Final = 4 * 1024 * 1024
 
-# Stretches of files up to this size are read rather than sent by the kernel.
+# Stretches of files up to this size are read rather than sent by the kernel, and so much of one response at most.
 READ_MAX_BYTES: Final = 32 * 1024
+READ_IN_ALL_MAX_BYTES: Final = 1024 * 1024
 
 # Read at once from a file that has no descriptor (a file in memory).
 READ_CHUNK: Final = 64 * 1024
@@ -63,10 +64,9 @@ class Outgoing:
 
     def extend(self, parts: Iterable[Part]) -> None:
         """Queue parts; empty ones are dropped."""
-        keeps_up = not self.unsent
-        for part in parts:
+        for part in parts if self.unsent else _short_files_read(parts):  # for a peer that is behind nothing is kept in memory
             if size := len(part):
-                self._parts.append(_as_bytes(part) if keeps_up and size <= READ_MAX_BYTES and isinstance(part, FileRecords) else part)
+                self._parts.append(part)
                 self.unsent += size
 
     def clear(self) -> None:
@@ -131,6 +131,16 @@ class Outgoing:
             self._parts.popleft()
             self._file_sent = 0
         return sent
+
+
+def _short_files_read(parts: Iterable[Part]) -> Iterator[Part]:
+    left = READ_IN_ALL_MAX_BYTES
+    for part in parts:
+        if isinstance(part, FileRecords) and part.length <= READ_MAX_BYTES and part.length <= left:
+            left -= part.length
+            yield _as_bytes(part)
+        else:
+            yield part
 
 
 def _as_bytes(records: FileRecords) -> Part:

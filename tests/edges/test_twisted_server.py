@@ -21,6 +21,7 @@ from pykafka_classic.common.promise import Promise
 from pykafka_classic.edges.child_processes import wait_until
 from pykafka_classic.edges.connection_quota import BrokerLimits, ConnectionQuota, Rate
 from pykafka_classic.edges.disk import DiskFileSystem
+from pykafka_classic.edges.sending import READ_MAX_BYTES
 from pykafka_classic.edges.twisted_server import BrokerListener, CannotListen, ListenerSettings
 from pykafka_classic.protocol.api_keys import ApiKey
 from pykafka_classic.protocol.connection import RequestContext
@@ -133,7 +134,7 @@ def test_records_of_a_large_request_arrive_whole(broker: ToyBroker, peer: Peer) 
     assert bytes(body.topic_data[0].partition_data[0].records or b"") == records  # type: ignore[arg-type]  # a decoded request holds no FileRecords
 
 
-@pytest.mark.parametrize("size", [0, 1, 70_000, 9_000_000])
+@pytest.mark.parametrize("size", [0, 1, READ_MAX_BYTES, 70_000, 9_000_000])
 def test_stretch_of_a_file_is_sent(broker: ToyBroker, peer: Peer, tmp_path: Path, size: int) -> None:
     content = os.urandom(size)
     file = DiskFileSystem().open(f"{tmp_path}/log", create=True)
@@ -144,6 +145,15 @@ def test_stretch_of_a_file_is_sent(broker: ToyBroker, peer: Peer, tmp_path: Path
     assert peer.correlation_id() == 2
 
 
+def test_a_short_stretch_of_a_file_leaves_with_the_answer_around_it(broker: ToyBroker, peer: Peer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = DiskFileSystem().open(f"{tmp_path}/log", create=True)
+    file.append([b"before", b"records", b"after"])
+    broker.records = FileRecords(file, 6, 7)
+    monkeypatch.delattr(os, "sendfile")
+    peer.send(fetch(1))
+    assert peer.frame()[FETCH_RESPONSE_HEAD:] == b"records"
+
+
 def test_file_in_memory_is_sent_in_chunks(broker: ToyBroker, peer: Peer) -> None:
     content = os.urandom(1_000_000)
     broker.records = FileRecords(MemoryFile(content), 0, len(content))
@@ -151,9 +161,10 @@ def test_file_in_memory_is_sent_in_chunks(broker: ToyBroker, peer: Peer) -> None
     assert peer.frame()[FETCH_RESPONSE_HEAD:] == content
 
 
-def test_a_disk_that_fails_in_the_middle_of_an_answer_is_reported_and_the_connection_ends(broker: ToyBroker, peer: Peer) -> None:
-    file = MemoryFile(os.urandom(1_000_000), readable=500_000)
-    broker.records = FileRecords(file, 0, 1_000_000)
+@pytest.mark.parametrize("size", [1_000, 1_000_000])
+def test_a_disk_that_fails_in_the_middle_of_an_answer_is_reported_and_the_connection_ends(broker: ToyBroker, peer: Peer, size: int) -> None:
+    file = MemoryFile(os.urandom(size), readable=size // 2)
+    broker.records = FileRecords(file, 0, size)
     peer.send(fetch(1))
     while not peer.at_end():
         continue
@@ -185,6 +196,15 @@ def test_file_cut_short_ends_the_connection(broker: ToyBroker, tmp_path: Path) -
     broker.thread.call(lambda: file.truncate(1000))
     with pytest.raises((AssertionError, ConnectionResetError), match=r"closed after|reset"):
         slow.exactly(20_000_000)
+
+
+def test_a_short_file_that_is_cut_shorter_ends_the_connection(broker: ToyBroker, peer: Peer, tmp_path: Path) -> None:
+    file = DiskFileSystem().open(f"{tmp_path}/log", create=True)
+    file.append([bytes(500)])
+    broker.records = FileRecords(file, 0, 1_000)
+    peer.send(fetch(1))
+    with pytest.raises((AssertionError, ConnectionResetError), match=r"closed after|reset"):
+        peer.exactly(1_000)
 
 
 def test_slow_consumers_cost_no_memory(broker: ToyBroker, tmp_path: Path) -> None:

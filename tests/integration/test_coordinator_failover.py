@@ -35,6 +35,7 @@ GROUP: Final = "goes-on"
 PARTITIONS: Final = 6
 COMMITS: Final = 1500
 MEMBERS_WAIT_S: Final = 60.0
+SESSION_MS: Final = 20_000  # on a busy machine a member may be silent for seconds, and that is not what is tried here
 LOADED: Final = re.compile(r"Finished loading offsets and group metadata from __consumer_offsets-(\d+) in (\d+) milliseconds for epoch (\d+)")
 
 
@@ -106,11 +107,12 @@ def trial(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trial]:
 def commands(bootstrap: str, directory: Path) -> list[list[str]]:
     """All with the range assignor; without Maven or Java's jars it is a group of two."""
     usual = [bootstrap, TOPIC, GROUP, "range"]
-    found = [[sys.executable, str(HERE / "members" / f"{client}_member.py"), *usual] for client in ("librdkafka", "kafka_python")]
+    python = ["env", f"SESSION_TIMEOUT_MS={SESSION_MS}", sys.executable]
+    found = [[*python, str(HERE / "members" / f"{client}_member.py"), *usual] for client in ("librdkafka", "kafka_python")]
     jars = java_class_path("2.8.2") if shutil.which("mvn") else None
     if jars is not None:
         (directory / "java.properties").write_text(JAVA_PROPERTIES)
-        verifiable = [require_java(), *HEAP, "-cp", jars, "org.apache.kafka.tools.VerifiableConsumer", "--verbose", "--session-timeout", "6000"]
+        verifiable = [require_java(), *HEAP, "-cp", jars, "org.apache.kafka.tools.VerifiableConsumer", "--verbose", "--session-timeout", str(SESSION_MS)]
         options = ["--bootstrap-server", bootstrap, "--topic", TOPIC, "--group-id", GROUP, "--consumer.config", str(directory / "java.properties")]
         found.append([*verifiable, *options])
     return found

@@ -8,7 +8,7 @@ while a broker is cut off from it and from the others, so there are old leaders 
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pykafka_classic.common.errors import ErrorCode
@@ -19,6 +19,8 @@ from tests.unit.log.helpers import batch
 from tests.unit.server.replica_cluster import TP, ReplicaCluster
 
 BROKERS = (0, 1, 2)
+# Before 2.0-IV0 a follower is not told of which epoch the end is that it asks for, and two elections in a row may leave logs that differ: KIP-279.
+PROTOCOLS = ("2.8", "2.7-IV0", "2.3", "2.0")
 STEPS = st.one_of(
     st.tuples(st.just("produce"), st.sampled_from([-1, 1])),
     st.tuples(st.just("advance"), st.sampled_from([1, 2, 5, 100, 600, 50_000])),
@@ -116,7 +118,8 @@ class Story:
 
 
 @settings(max_examples=40)
-@given(st.lists(STEPS, max_size=25), st.sampled_from(["2.8", "2.7-IV0", "2.3", "1.0"]))
+@given(st.lists(STEPS, max_size=25), st.sampled_from(PROTOCOLS))
+@example([("produce", -1), ("elect", 2), ("produce", -1), ("cut off", 2)], PROTOCOLS[-1])
 def test_nothing_acknowledged_is_lost_and_all_replicas_agree_in_the_end(steps: list[tuple[str, int]], protocol: str) -> None:
     story = Story(protocol)
     for kind, argument in steps:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import sys
 import warnings
@@ -58,7 +59,7 @@ def main(bootstrap: str, topic: str, group: str, strategy: str, instance: str | 
         partition_assignment_strategy=[STRATEGIES[strategy]],
         auto_offset_reset="earliest",
         auto_commit_interval_ms=200,
-        session_timeout_ms=6000,
+        session_timeout_ms=int(os.environ.get("SESSION_TIMEOUT_MS", "6000")),
         heartbeat_interval_ms=300,
         fetch_max_wait_ms=100,
     )

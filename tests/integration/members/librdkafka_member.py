@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import sys
 
@@ -19,7 +20,7 @@ def main(bootstrap: str, topic: str, group: str, strategy: str, instance: str | 
         "partition.assignment.strategy": strategy,
         "auto.offset.reset": "earliest",
         "auto.commit.interval.ms": 200,
-        "session.timeout.ms": 6000,
+        "session.timeout.ms": int(os.environ.get("SESSION_TIMEOUT_MS", "6000")),
         "heartbeat.interval.ms": 300,
         "fetch.wait.max.ms": 100,
         "log_level": 2,

@@ -48,6 +48,7 @@ OF_OURS: Final = (
 
 # What differs from run to run.
 VOLATILE: Final = (
+    _mask(r'(?<="avg_throughput":)[\d.E-]+', "@RATE@", "how fast it was"),  # first: its digits may look like a time
     _mask(r"(?<=-)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", "@UUID@", "the second part of a member id is drawn by lot"),
     _mask(r"(?<=\[)\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}(?=\])", "@TIME@", "the time of a log line"),
     _mask(r"(?<=TopicId: )\S{22}", "@ID@", "a topic id is drawn by lot"),
@@ -56,7 +57,6 @@ VOLATILE: Final = (
     _mask(r"(?<=Cluster ID: )\S{22}", "@ID@", "a cluster's id is drawn by lot"),
     _mask(r"\[I@[0-9a-f]+|(?<=factor: )\[[\d, ]+\]", "@ARRAY@", "Java prints where a list lies in memory, ours what is in it"),
     _mask(r"salt=[\w+/=]+,stored_key=[\w+/=]+,server_key=[\w+/=]+", "@SALTED@", "salt is drawn by lot"),
-    _mask(r'(?<="avg_throughput":)[\d.E-]+', "@RATE@", "how fast it was"),
     _mask(r"\b0x[0-9a-f]+\b", "@HEX@", "transaction and session ids"),
     _mask(r"(?<=time = )\w{3} \w{3} \d\d [\d:]{8} \w+ \d{4}", "@DATE@", "when a node was made"),
 )

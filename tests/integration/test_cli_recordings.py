@@ -37,7 +37,7 @@ def test_a_tool_says_what_apaches_says(played: Player, name: str, case: str) -> 
     if isinstance(outcomes, Exception):
         raise outcomes
     outcome = outcomes[case]
-    assert outcome.found == outcome.wanted
+    assert outcome.found == outcome.wanted, f"found {outcome.found}\nwanted {outcome.wanted}"
 
 
 def test_every_difference_is_of_a_case() -> None:

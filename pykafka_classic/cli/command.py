@@ -82,9 +82,10 @@ class Sender(Protocol):
 
 
 class _Leave:
-    """When a process ends that was told to."""
+    """When a process ends that was told to, and with which status."""
 
     at = 0.0  # by time.monotonic
+    status: int | None = None  # None: nobody has told it to
 
     @classmethod
     def later(cls) -> None:
@@ -271,6 +272,8 @@ def run_program(main: Callable[[Sequence[str], Console], int]) -> NoReturn:
         status = OK
     except KeyboardInterrupt as stop:
         leave_at_once(status_of(stop))
+    if _Leave.status is not None:  # what failed while it left, a dead broker's answer for one, changes nothing
+        leave_at_once(_Leave.status)
     sys.exit(status)
 
 
@@ -279,6 +282,7 @@ def _stop(number: int, _: object) -> NoReturn:
     for each in (signal.SIGINT, signal.SIGTERM):
         signal.signal(each, lambda *_: os._exit(128 + number))
     _Leave.later()
+    _Leave.status = 128 + number
     _thread.start_new_thread(_leave_later, (128 + number,))  # threading's own would take locks, which the main thread may hold just now
     raise KeyboardInterrupt if number == signal.SIGINT else Terminated
 

@@ -147,6 +147,26 @@ def test_what_waits_leaves_at_once_also_where_nobody_answers_any_more(topic: Loc
     assert [end for end in ends if end[1] != 130 or b"Traceback" in end[2] or end[3] > AT_ONCE_S] == []
 
 
+FAILS_WHILE_IT_LEAVES: Final = """
+import signal
+from pykafka_classic.cli.command import run_program
+
+def main(arguments, console):
+    try:
+        signal.raise_signal(signal.SIGINT)
+    except KeyboardInterrupt:
+        console.complain("The group cannot be left.")
+        return 1
+
+run_program(main)
+"""
+
+
+def test_what_fails_while_it_leaves_does_not_change_the_status() -> None:
+    done = subprocess.run([sys.executable, "-c", FAILS_WHILE_IT_LEAVES], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (130, "The group cannot be left.\n")
+
+
 def test_a_reader_of_stdout_that_does_not_read_holds_nothing_up(topic: LocalCluster) -> None:
     with started(tool("kafka-verifiable-producer", "--bootstrap-server", topic.bootstrap, "--topic", "t", "--max-messages", ENDLESS)) as process:
         wait_until_it_waits(process)  # the pipe is full

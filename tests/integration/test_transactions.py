@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import select
 import subprocess
 import sys
 import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from pathlib import Path
 from types import TracebackType
 from typing import Final
 
@@ -30,6 +32,8 @@ PARTITIONS: Final = 4
 TRANSACTIONS: Final = "__transaction_state"
 INPUTS: Final = 4_000
 BATCH: Final = 50
+COPIER: Final = Path(__file__).parent / "members" / "librdkafka_copier.py"
+STUCK_S: Final = 40.0  # longer than any wait that has an end
 COMMITTED: Final = {"isolation_level": "read_committed"}
 
 
@@ -207,32 +211,21 @@ class Copier(ABC):
 
 
 class LibrdkafkasCopier(Copier):
-    """With confluent-kafka."""
+    """With confluent-kafka, in a process of its own.
+
+    Killed when nothing comes of it for long: librdkafka may wait, without an end, for a group's coordinator that has moved meanwhile.
+    """
 
     def copy(self) -> None:
         """See `Copier`."""
-        topic = f"{self.name}-in"
-        settings = {"bootstrap.servers": self.cluster.bootstrap, "group.id": self.name, "log_level": 0}
-        consumer = Consumer(settings | {"auto.offset.reset": "earliest", "enable.auto.commit": False, "isolation.level": "read_committed"})
-        try:
-            producer = producer_of(self.cluster, self.name, transaction_timeout_ms=20_000)
-            places = [TopicPartition(topic, number) for number in range(2)]
-            committed = consumer.committed(places, DEADLINE_S)
-            self.copied = sum(max(each.offset, 0) for each in committed)
-            consumer.assign([TopicPartition(topic, each.partition, max(each.offset, 0)) for each in committed])
-            while self.unfinished:
-                messages = [each for each in consumer.consume(BATCH, 1.0) if each.error() is None]
-                if messages:
-                    producer.begin_transaction()
-                    for message in messages:
-                        producer.produce(f"{self.name}-out", message.value())
-                    producer.send_offsets_to_transaction(consumer.position(places), consumer.consumer_group_metadata(), DEADLINE_S)
-                    producer.commit_transaction(DEADLINE_S)
-                    self.copied += len(messages)
-        except KafkaException:
-            return
-        finally:
-            consumer.close()
+        command = [sys.executable, str(COPIER), self.cluster.bootstrap, self.name, str(INPUTS), str(BATCH)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0) as process:
+            assert process.stdout is not None
+            try:
+                while self.unfinished and select.select([process.stdout], [], [], STUCK_S)[0] and (line := process.stdout.readline()):
+                    self.copied = int(line)
+            finally:
+                process.kill()
 
 
 class OurCopier(Copier):
@@ -291,7 +284,6 @@ def test_each_input_is_copied_once_while_coordinators_and_leaders_are_killed(clu
             victim, before = witness.state(TRANSACTIONS, home).leader, copier.copied
             cluster.brokers[victim].kill()
             eventually(lambda victim=victim: witness.state(TRANSACTIONS, home).leader not in {-1, victim}, "another coordinator")  # type: ignore[misc]
-            # It comes back before anything else is asked: librdkafka may wait, without an end, for the group's coordinator that it remembers.
             cluster.restart(victim)
             eventually(lambda before=before: copier.copied > before + BATCH or copier.copied >= INPUTS, "it goes on", seconds=180)  # type: ignore[misc]
             eventually(lambda: len(witness.state(TRANSACTIONS, home).isr) == 3, "all are in sync again", seconds=60)

@@ -25,6 +25,12 @@ pip() {
     .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation "$@"
 }
 
+# Two targets begun at once in a fresh clone: the second waits for the first, and finds .venv made.
+if command -v flock >/dev/null 2>&1; then
+    exec 9<"tools/${0##*/}"
+    flock 9
+fi
+
 libraries="$(cat requirements/*.txt "tools/${0##*/}" | cksum) $("$python" -V) $PWD"
 entry_points=$(cksum <setup.cfg)
 if [ ! -x .venv/bin/python ] || [ "$(sed -n 1p "$stamp" 2>/dev/null)" != "$libraries" ]; then
